@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# host-lib.sh - what run.sh is made of: the accelerator's probe, the initramfs, the daemons, QEMU.
+# It works on run.sh's settings ($kernel_dir, $work, $cpus, ...) and owns nothing itself but
+# $daemons, the process ids to end.
+# shellcheck disable=SC2154,SC2034 # set and used in run.sh
+
+daemons=()
+
+die() { # a failure of the harness, not of the script: 125
+	echo "run.sh: $*" >&2
+	exit 125
+}
+# quote WORD...: for a shell to read again.
+quote() {
+	local word
+	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
+}
+# pause SECONDS, without a process: nothing ever comes through this pipe.
+exec {silence}<> <(:)
+pause() { read -rt "$1" -u "$silence" || :; }
+# bound COMMAND...: ends when this shell does, even by SIGKILL.
+bound() { exec setpriv --pdeathsig KILL "$@"; }
+
+# make_initramfs MODE FILE: busybox, modules, the guest's half of the lab, and config from stdin.
+make_initramfs() {
+	local tree
+	tree=$(mktemp -d "$work/initramfs.XXXXXX")
+	[ -z "$empty_root" ] || [ "$1" != empty ] || cp -a "$empty_root/." "$tree/"
+	mkdir -p "$tree/lab"
+	cp "$(command -v busybox)" "$tree/lab/busybox"
+	cp -r "$kernel_dir/modules" "$tree/lab/"
+	cp "$here/guest-init" "$tree/init"
+	cp "$here/guest-run" "$tree/lab/"
+	[ "$1" != empty ] || cp "$script" "$tree/lab/script"
+	{ echo "mode=$1"; cat; } > "$tree/lab/config"
+	chmod 755 "$tree/init" "$tree/lab/busybox"
+	(cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0) > "$2"
+	rm -rf "$tree"
+}
+
+# accelerator: kvm where a guest really boots with it, else tcg. Once per boot of this machine: the
+# device's presence says little (nested machines have it and cannot run guests).
+accelerator() {
+	local verdict_file verdict
+	verdict_file=$cache/accel-$(cat /proc/sys/kernel/random/boot_id)
+	if [ -n "${VQSTEER_LAB_ACCEL:-}" ]; then
+		verdict=$VQSTEER_LAB_ACCEL
+	elif [ -r "$verdict_file" ]; then
+		verdict=$(cat "$verdict_file")
+	else
+		verdict=tcg
+		if [ -w /dev/kvm ]; then
+			make_initramfs probe "$work/probe.img" < /dev/null
+			timeout 20 qemu-system-x86_64 -machine q35,accel=kvm -cpu host -m 256 \
+				-nodefaults -no-user-config -display none -no-reboot \
+				-kernel "$kernel_dir/vmlinuz" -initrd "$work/probe.img" \
+				-append 'console=ttyS0 quiet panic=-1' \
+				-serial "file:$work/probe.log" > /dev/null 2>&1 < /dev/null || :
+			! grep -qs 'lab: it boots' "$work/probe.log" || verdict=kvm
+		fi
+		rm -f "$cache"/accel-*
+		echo "$verdict" > "$verdict_file"
+	fi
+	echo "$verdict"
+}
+
+# start_daemon NAME COMMAND...: the socket is $work/NAME.sock.
+start_daemon() {
+	local name=$1 pid i; shift
+	rm -f "$work/$name.sock"
+	(bound "$@") > "$work/$name.log" 2>&1 < /dev/null &
+	pid=$!
+	daemons+=("$pid")
+	for ((i = 0; i < 200; i++)); do
+		[ ! -S "$work/$name.sock" ] || return 0
+		kill -0 "$pid" 2> /dev/null || break
+		pause 0.05
+	done
+	reason="the daemon of share '$name' did not come up: $(tail -n 3 "$work/$name.log")"
+	return 1
+}
+
+c_virtiofsd() { # SOCKET SHARE CACHE
+	# This daemon's thread pool dies of SIGSYS on newer hosts, and namespaces may be missing.
+	echo "/usr/lib/qemu/virtiofsd -f --thread-pool-size=0 -o sandbox=chroot -o log_level=warn" \
+		"-o cache=$3 --socket-path=$(quote "$1") -o source=$(quote "$2")"
+}
+rust_virtiofsd() { # SOCKET SHARE
+	echo "$(quote "$rust_dir/run") --sandbox none --log-level warn" \
+		"--socket-path=$(quote "$1") --shared-dir=$(quote "$2")"
+}
+
+# start_daemons: one for the guest's root, one for the data.
+start_daemons() {
+	local command sock=$work/data.sock
+	if [ -z "$empty_root" ]; then
+		mkdir -p "$work/root"
+		start_daemon root unshare --mount --propagation private "$here/share-root.sh" \
+			"$work/root" bash -c "exec $(c_virtiofsd "$work/root.sock" "$work/root" auto)" ||
+			return 1
+	fi
+	[ -n "$tag" ] || return 0
+	case $daemon in
+	c) command=$(c_virtiofsd "$sock" "$share" auto) ;;
+	rust) command=$(rust_virtiofsd "$sock" "$share") ;;
+	*)
+		command=${daemon//'{socket}'/$(quote "$sock")}
+		command=${command//'{share}'/$(quote "$share")}
+		command=${command//'{tag}'/$(quote "$tag")}
+		command=${command//'{c}'//usr/lib/qemu/virtiofsd}
+		command=${command//'{rust}'/$(quote "$rust_dir/run")}
+		;;
+	esac
+	start_daemon data bash -c "exec $command"
+}
+
+# start_qemu: in the background, $qemu is its process id.
+start_qemu() {
+	local args port
+	args=(-machine "q35,memory-backend=mem" -cpu "$cpu" -smp "$cpus" -m "$mem"
+		-object "memory-backend-memfd,id=mem,size=${mem}M,share=on"
+		-nodefaults -no-user-config -display none -no-reboot
+		-kernel "$kernel_dir/vmlinuz" -initrd "$work/initramfs.img"
+		-append "console=ttyS0 quiet panic=-1 oops=panic $append"
+		-serial "file:$work/console.log" -device virtio-serial-pci)
+	case $accel in
+	kvm) args+=(-accel kvm) ;;
+	*) args+=(-accel "tcg,thread=multi") ;;
+	esac
+	for port in status results out err; do
+		args+=(-chardev "file,id=$port,path=$work/$port"
+			-device "virtserialport,chardev=$port,name=lab.$port")
+	done
+	[ -n "$empty_root" ] || args+=(-chardev "socket,id=root,path=$work/root.sock"
+		-device "vhost-user-fs-pci,chardev=root,tag=root")
+	[ -z "$tag" ] || args+=(-chardev "socket,id=data,path=$work/data.sock"
+		-device "vhost-user-fs-pci,chardev=data,tag=$tag,num-request-queues=$queues,queue-size=$queue_size")
+	[ -z "$qmp" ] || args+=(-qmp "unix:$qmp,server=on,wait=off")
+	(bound qemu-system-x86_64 "${args[@]}") > "$work/qemu.log" 2>&1 < /dev/null &
+	qemu=$!
+}
+
+# stop PID...: politely, then not; returns when they are gone.
+stop() {
+	local pid i
+	[ $# -gt 0 ] || return 0
+	kill "$@" 2> /dev/null || :
+	for ((i = 0; i < 40; i++)); do
+		for pid in "$@"; do
+			if kill -0 "$pid" 2> /dev/null; then pause 0.05; continue 2; fi
+		done
+		break
+	done
+	kill -KILL "$@" 2> /dev/null || :
+	wait "$@" 2> /dev/null || :
+}
