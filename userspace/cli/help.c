@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --help: what a command does for you, examples, options; never wider than 80 columns. */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "common/cleanup.h"
+
+#define WIDTH       80
+#define HELP_COLUMN 25
+
+/*
+ * Fills @text between column @indent and 80, an empty line between paragraphs. The cursor is at
+ * @column already.
+ */
+static void fill(FILE *f, const char *text, int indent, int column)
+{
+	bool first = true;
+
+	while (*text) {
+		int len = (int)strcspn(text, " \n");
+
+		if (!first && column + 1 + len > WIDTH) {
+			fputc('\n', f);
+			column = 0;
+			first = true;
+		}
+		if (first) {
+			fprintf(f, "%*s", indent - column, "");
+			column = indent;
+		} else {
+			fputc(' ', f);
+			column++;
+		}
+		fwrite(text, 1, (size_t)len, f);
+		column += len;
+		first = false;
+		text += len;
+		if (*text == '\n') {
+			fputs("\n\n", f);
+			column = 0;
+			first = true;
+		}
+		text += strspn(text, " \n");
+	}
+	fputc('\n', f);
+}
+
+static void print_option(FILE *f, const struct opt_spec *o)
+{
+	char text[256];
+	int column;
+
+	if (o->letter)
+		column = fprintf(f, "  -%c, --%s", o->letter, o->name);
+	else
+		column = fprintf(f, "      --%s", o->name);
+	if (o->arg)
+		column += fprintf(f, " %s", o->arg);
+	if (column >= HELP_COLUMN) {
+		fputc('\n', f);
+		column = 0;
+	}
+	/* "Show x." and the default become "Show x (default 1)." */
+	if (o->fallback)
+		snprintf(text, sizeof(text), "%.*s (default %s).", (int)strlen(o->help) - 1,
+			 o->help, o->fallback);
+	else
+		snprintf(text, sizeof(text), "%s", o->help);
+	fill(f, text, HELP_COLUMN, column);
+}
+
+static void print_options(FILE *f, enum cmd_id cmd)
+{
+	fputs("\nOptions:\n", f);
+	for (size_t i = 0; i < cli_nr_options; i++)
+		if (opt_takes(&cli_options[i], cmd) && !cli_options[i].hidden)
+			print_option(f, &cli_options[i]);
+}
+
+static void print_examples(FILE *f, const struct cmd_spec *c)
+{
+	if (!c->examples[0].line)
+		return;
+	fputs("\nExamples:\n", f);
+	for (const struct cmd_example *e = c->examples; e->line; e++) {
+		fprintf(f, "  %s\n", e->line);
+		fill(f, e->says, 6, 0);
+	}
+}
+
+static void print_overview(FILE *f)
+{
+	fputs("Usage: vqsteer COMMAND [OPTION]...\n\n", f);
+	fill(f, cli_about, 0, 0);
+	fputs("\nCommands:\n", f);
+	for (int i = 0; i < CMDS; i++) {
+		int n = fprintf(f, "  %s", cli_commands[i].name);
+
+		fill(f, cli_commands[i].summary, 12, n);
+	}
+	fputs("\nStart with:\n"
+	      "  vqsteer doctor\n"
+	      "      Does it work here? If something is in the way, it says how to remove it.\n"
+	      "  vqsteer stat -i 5\n"
+	      "      Where does the time of my requests go?\n\n"
+	      "vqsteer COMMAND --help explains a command; vqsteer --version tells the version.\n",
+	      f);
+}
+
+void help_print(FILE *f, int cmd)
+{
+	const struct cmd_spec *c;
+
+	if (cmd < 0) {
+		print_overview(f);
+		return;
+	}
+	c = &cli_commands[cmd];
+	fprintf(f, "Usage: vqsteer %s [OPTION]...%s%s\n\n", c->name, c->operand ? " " : "",
+		c->operand ? c->operand : "");
+	fill(f, c->about, 0, 0);
+	print_examples(f, c);
+	print_options(f, (enum cmd_id)cmd);
+	if (cmd != CMD_HELP)
+		fprintf(f,
+			"\nExit status 0 is success; vqsteer-%s(1) lists the others, what rights "
+			"it\n"
+			"needs and what it costs.\n",
+			c->name);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opening the guest side for a subcommand: rights first, then a mount to look at, then memory,
+ * then BPF; and giving the rights up again.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "common/cleanup.h"
+#include "common/privilege.h"
+#include "observe/devices.h"
+
+/* Room for devices that appear later. */
+#define MIN_QUEUES 64
+
+/* --- a mount to look at --- */
+
+static void note_tag(FILE *f, const char *tag, int *nr)
+{
+	fprintf(f, "%s%s", (*nr)++ ? ", " : "", opt_quote(tag).text);
+}
+
+/* What could be meant instead of @tag, for the message. */
+static char *known_tags(const struct obs_mounts *m)
+{
+	struct obs_devices d;
+	size_t size;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &size);
+	int mounted = 0, idle = 0;
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < m->nr; i++)
+		note_tag(f, m->mount[i].tag, &mounted);
+	if (!mounted)
+		fputs("nothing", f);
+	if (!obs_devices_read("", &d)) {
+		for (size_t i = 0; i < d.nr; i++) {
+			if (!d.device[i].tag[0] || obs_mounts_have(m, d.device[i].tag))
+				continue;
+			fputs(idle ? "" : "; there, but not mounted: ", f);
+			note_tag(f, d.device[i].tag, &idle);
+		}
+		obs_devices_free(&d);
+	}
+	fclose(f);
+	return text;
+}
+
+static int no_mount(const struct cli_opts *o, const struct obs_mounts *m)
+{
+	_cleanup_free_ char *known = known_tags(m);
+
+	if (o->tag)
+		cli_error("no virtio-fs mount has tag %s; mounted: %s; choose one of these, or add "
+			  "--wait to wait for it",
+			  opt_quote(o->tag).text, known ? known : "?");
+	else
+		cli_error("no virtio-fs is mounted here; mounted: %s; mount one (mount -t virtiofs "
+			  "TAG FOLDER), or add --wait to wait for it",
+			  known ? known : "?");
+	return CLI_NO_DEVICE;
+}
+
+/* Until the mounts change; false when the command is to end. */
+static bool await_change(int mountinfo)
+{
+	struct pollfd p[] = {{.fd = mountinfo, .events = POLLPRI}, {.fd = STDOUT_FILENO}};
+
+	return cli_poll(p, ARRAY_SIZE(p), NULL) > 0 && !cli_reader_gone(&p[1]);
+}
+
+static int find_mount(const struct cli_opts *o)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
+	bool told = false;
+
+	if (!f) {
+		cli_error("cannot read the mounts: /proc/self/mountinfo: %s; mount /proc",
+			  strerror(errno));
+		return CLI_FAILED;
+	}
+	for (;;) {
+		struct obs_mounts m;
+		int code = CLI_OK;
+
+		/* The file remembers what it showed, so that no change between here and poll is
+		 * lost. */
+		rewind(f);
+		if (obs_mounts_parse(f, &m)) {
+			cli_error("out of memory");
+			return CLI_MEMORY;
+		}
+		if (!obs_mounts_have(&m, o->tag))
+			code = o->wait ? -1 : no_mount(o, &m);
+		obs_mounts_free(&m);
+		if (code >= 0)
+			return code;
+		if (!told)
+			cli_note("waiting for a virtio-fs mount%s%s", o->tag ? " with tag " : "",
+				 o->tag ? opt_quote(o->tag).text : "");
+		told = true;
+		if (!await_change(fileno(f))) {
+			cli_error("stopped before a virtio-fs was mounted");
+			return CLI_NO_DEVICE;
+		}
+	}
+}
+
+/* --- queues, rights, memory --- */
+
+/* @total gets all queues there are; CLI_NO_DEVICE when --queue names none of them. */
+static int count_queues(const struct cli_opts *o, uint32_t *total)
+{
+	struct obs_devices d;
+	uint32_t most = 0;
+	bool known = true, any = false;
+
+	*total = 0;
+	if (obs_devices_read("", &d)) {
+		cli_error("out of memory");
+		return CLI_MEMORY;
+	}
+	for (size_t i = 0; i < d.nr; i++) {
+		const struct obs_device *dev = &d.device[i];
+
+		/* hiprio, and before Linux 6.11 the one request queue that is used. */
+		*total += 1 + (dev->request_queues ? dev->request_queues : 1);
+		if (o->tag && dev->tag[0] && strcmp(o->tag, dev->tag))
+			continue;
+		any = true;
+		known = known && dev->request_queues;
+		if (dev->request_queues > most)
+			most = dev->request_queues;
+	}
+	obs_devices_free(&d);
+	if (o->queue < 0 || !known || !any || (uint32_t)o->queue <= most)
+		return CLI_OK;
+	cli_error("--queue: there is no queue %d; give 0 for hiprio or 1 to %u", o->queue, most);
+	return CLI_NO_DEVICE;
+}
+
+static int check_rights(void)
+{
+	if (vqs_caps_can_trace(vqs_caps_effective()))
+		return CLI_OK;
+	cli_error("not permitted to trace the kernel: CAP_BPF and CAP_PERFMON are missing; run it "
+		  "as root, such as sudo vqsteer");
+	return CLI_PRIVILEGE;
+}
+
+static int exit_code(int r)
+{
+	switch (r) {
+	case 0:
+		return CLI_OK;
+	case -EPERM:
+	case -EACCES:
+		return CLI_PRIVILEGE;
+	case -ENOENT:
+	case -ENOTSUP:
+		return CLI_UNSUPPORTED;
+	case -E2BIG:
+	case -ENOMEM:
+		return CLI_MEMORY;
+	default:
+		return CLI_FAILED;
+	}
+}
+
+static struct obs_guest_opts merge_opts(const struct cli_opts *o, const struct obs_guest_opts *base)
+{
+	struct obs_guest_opts g;
+
+	if (base)
+		g = *base;
+	else
+		obs_guest_default_opts(&g);
+	g.btf_path = o->btf;
+	g.max_memory = o->max_memory;
+	g.slots = o->slots;
+	g.rungs = o->rungs;
+	g.locks = g.locks && !o->no_locks;
+	g.stacks = (g.stacks || o->stacks) && g.locks;
+	g.timed = g.timed || o->self;
+	if (g.detail_index < 0)
+		g.detail_index = o->queue;
+	return g;
+}
+
+/*
+ * What runs on needs no capability: maps are mapped, and since Linux 5.19 ("bpf: refine kernel.
+ * unprivileged_bpf_disabled behaviour") running the snapshot's program and asking for run times
+ * take a file descriptor only. Names of new modules' functions take CAP_SYSLOG.
+ */
+static void cli_drop_privileges(const struct cli_opts *o)
+{
+	uint64_t keep = o->stacks ? VQS_CAP(CAP_SYSLOG) : 0;
+
+	if (vqs_caps_drop(keep))
+		cli_note("capabilities could not be given up; going on with them");
+}
+
+int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
+		   struct obs_guest **g)
+{
+	struct obs_guest_opts opts = merge_opts(o, base);
+	uint32_t cpus = obs_possible_cpus(""), queues;
+	_cleanup_free_ char *err = NULL;
+	int r;
+
+	*g = NULL;
+	r = check_rights();
+	if (!r)
+		r = find_mount(o);
+	if (!r)
+		r = count_queues(o, &queues);
+	if (r)
+		return r;
+	if (!opts.max_queues)
+		opts.max_queues = queues > MIN_QUEUES ? queues : MIN_QUEUES;
+	cli_note("BPF maps take %.1f MiB (%u queues, %u CPUs)",
+		 (double)obs_guest_memory(&opts, opts.max_queues, cpus) / (1 << 20),
+		 opts.max_queues, cpus);
+	r = obs_guest_open(g, &opts, &err);
+	if (r) {
+		cli_error("%s", err ? err : strerror(-r));
+		return exit_code(r);
+	}
+	cli_drop_privileges(o);
+	return CLI_OK;
+}
