@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The guest side: where each program is attached. Every probe has a program on the fentry/fexit
+ * rung and one on the kprobe/kretprobe rung, some one on a tracepoint; userspace/observe/probes.c
+ * has the table and attaches exactly one of each. What they do is in the headers, one per thing
+ * observed.
+ */
+#include "locks.bpf.h"
+#include "queues.bpf.h"
+#include "requests.bpf.h"
+
+/* --- a request's life --- */
+
+SEC("fexit/fuse_request_alloc")
+int BPF_PROG(fexit_alloc, void *fm_or_chan, unsigned int gfp, void *req)
+{
+	return on_alloc(fm_or_chan, addr(req), true);
+}
+
+SEC("kretprobe/fuse_request_alloc")
+int BPF_KRETPROBE(kret_alloc, void *req)
+{
+	void *owner;
+
+	if (!req)
+		return 0;
+	if (bpf_core_field_exists(struct fuse_req___chan, chan))
+		owner = BPF_CORE_READ((struct fuse_req___chan *)req, chan);
+	else
+		owner = BPF_CORE_READ((struct fuse_req___fm *)req, fm);
+	return on_alloc(owner, addr(req), false);
+}
+
+SEC("fentry/flush_bg_queue")
+int BPF_PROG(fentry_flush_bg, void *conn)
+{
+	return on_flush_bg(conn, true);
+}
+
+SEC("kprobe/flush_bg_queue")
+int BPF_KPROBE(kprobe_flush_bg, void *conn)
+{
+	return on_flush_bg(conn, false);
+}
+
+SEC("fexit/virtqueue_add_sgs")
+int BPF_PROG(fexit_add_sgs, struct virtqueue *vq, void *sgs, unsigned int out, unsigned int in,
+	     void *req, unsigned int gfp, int ret)
+{
+	return on_submit(vq, addr(req), ret, true);
+}
+
+INLINE int save_entry(__u32 kind, __u64 a, __u64 b)
+{
+	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
+
+	if (e) {
+		e->a = a;
+		e->b = b;
+	}
+	return 0;
+}
+
+/* A virtqueue that is not virtio-fs's may nest inside (block I/O from an interrupt): only save
+ * what is ours, and clear it on return. */
+SEC("kprobe/virtqueue_add_sgs")
+int BPF_KPROBE(kprobe_add_sgs, struct virtqueue *vq, void *sgs, unsigned int out, unsigned int in,
+	       void *req)
+{
+	return is_virtio_fs(vq, false) ? save_entry(ENTRY_ADD_SGS, addr(vq), addr(req)) : 0;
+}
+
+SEC("kretprobe/virtqueue_add_sgs")
+int BPF_KRETPROBE(kret_add_sgs, int ret)
+{
+	__u32 kind = ENTRY_ADD_SGS;
+	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
+	__u64 vq;
+
+	if (!e || !e->a)
+		return 0;
+	vq = e->a;
+	e->a = 0;
+	return on_submit((struct virtqueue *)vq, e->b, ret, false);
+}
+
+SEC("fexit/virtqueue_get_buf")
+int BPF_PROG(fexit_get_buf, struct virtqueue *vq, unsigned int *len, void *buf)
+{
+	return on_collect(vq, addr(buf), true);
+}
+
+SEC("kprobe/virtqueue_get_buf")
+int BPF_KPROBE(kprobe_get_buf, struct virtqueue *vq)
+{
+	return is_virtio_fs(vq, false) ? save_entry(ENTRY_GET_BUF, addr(vq), 0) : 0;
+}
+
+SEC("kretprobe/virtqueue_get_buf")
+int BPF_KRETPROBE(kret_get_buf, void *buf)
+{
+	__u32 kind = ENTRY_GET_BUF;
+	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
+	__u64 vq;
+
+	if (!e || !e->a)
+		return 0;
+	vq = e->a;
+	e->a = 0;
+	return on_collect((struct virtqueue *)vq, addr(buf), false);
+}
+
+SEC("fentry/fuse_request_end")
+int BPF_PROG(fentry_end, struct fuse_req *req)
+{
+	return on_end(req, true);
+}
+
+SEC("kprobe/fuse_request_end")
+int BPF_KPROBE(kprobe_end, struct fuse_req *req)
+{
+	return on_end(req, false);
+}
+
+/* fuse_request_end the tracepoint, since 6.12 (upstream 396b209e405a "fuse: add simple request
+ * tracepoints"), fires at the head of fuse_request_end the function. */
+SEC("raw_tp/fuse_request_end")
+int BPF_PROG(tp_end, struct fuse_req *req)
+{
+	return on_end(req, false);
+}
+
+SEC("fexit/request_wait_answer")
+int BPF_PROG(fexit_wait_answer, struct fuse_req *req)
+{
+	return on_wake(addr(req));
+}
+
+SEC("kprobe/request_wait_answer")
+int BPF_KPROBE(kprobe_wait_answer, void *req)
+{
+	__u64 thread = bpf_get_current_pid_tgid(), addr = (__u64)req;
+
+	bpf_map_update_elem(&entry_thread, &thread, &addr, BPF_ANY);
+	return 0;
+}
+
+SEC("kretprobe/request_wait_answer")
+int BPF_KRETPROBE(kret_wait_answer)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	__u64 *req = bpf_map_lookup_elem(&entry_thread, &thread), addr;
+
+	if (!req)
+		return 0;
+	addr = *req;
+	bpf_map_delete_elem(&entry_thread, &thread);
+	return on_wake(addr);
+}
+
+/* --- once per kick, interrupt, forget --- */
+
+SEC("fentry/virtqueue_notify")
+int BPF_PROG(fentry_notify, struct virtqueue *vq)
+{
+	return on_kick(vq, true);
+}
+
+SEC("kprobe/virtqueue_notify")
+int BPF_KPROBE(kprobe_notify, struct virtqueue *vq)
+{
+	return on_kick(vq, false);
+}
+
+SEC("fentry/virtio_fs_vq_done")
+int BPF_PROG(fentry_vq_done, struct virtqueue *vq)
+{
+	return on_interrupt(addr(vq));
+}
+
+SEC("kprobe/virtio_fs_vq_done")
+int BPF_KPROBE(kprobe_vq_done, struct virtqueue *vq)
+{
+	return on_interrupt(addr(vq));
+}
+
+SEC("fentry/virtio_fs_requests_done_work")
+int BPF_PROG(fentry_done_work, struct work_struct *work)
+{
+	return on_done_work(addr(work));
+}
+
+SEC("kprobe/virtio_fs_requests_done_work")
+int BPF_KPROBE(kprobe_done_work, struct work_struct *work)
+{
+	return on_done_work(addr(work));
+}
+
+SEC("fexit/send_forget_request")
+int BPF_PROG(fexit_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_flight, int ret)
+{
+	return on_forget(fsvq, ret, true);
+}
+
+/* At entry the outcome is unknown: a forget refused by a full ring counts as sent, once, here. */
+SEC("kprobe/send_forget_request")
+int BPF_KPROBE(kprobe_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_flight)
+{
+	return in_flight ? 0 : on_forget(fsvq, 0, false);
+}
+
+/* --- locks --- */
+
+#define LOCK_PROGS(name, function)                          \
+	SEC("fentry/" #function)                            \
+	int BPF_PROG(fentry_##name, void *lock)             \
+	{                                                   \
+		return on_lock_contended(ctx, addr(lock)); \
+	}                                                   \
+	SEC("fexit/" #function)                             \
+	int BPF_PROG(fexit_##name, void *lock)              \
+	{                                                   \
+		return on_lock_acquired(addr(lock));       \
+	}                                                   \
+	SEC("kprobe/" #function)                            \
+	int BPF_KPROBE(kprobe_##name, void *lock)           \
+	{                                                   \
+		return on_lock_contended(ctx, addr(lock)); \
+	}                                                   \
+	SEC("kretprobe/" #function)                         \
+	int BPF_KRETPROBE(kret_##name)                      \
+	{                                                   \
+		return on_lock_acquired(0);                 \
+	}
+
+/* Which one spins depends on the kernel: the native one (also test-and-set under a hypervisor
+ * without paravirtual spinlocks), the paravirtual one, or the only one there is (arm64). */
+LOCK_PROGS(lock_native, native_queued_spin_lock_slowpath)
+LOCK_PROGS(lock_pv, __pv_queued_spin_lock_slowpath)
+LOCK_PROGS(lock_queued, queued_spin_lock_slowpath)
+
+/* Sees queued waiters only: neither test-and-set nor the pending bit has a tracepoint. */
+SEC("raw_tp/contention_begin")
+int BPF_PROG(tp_contention_begin, void *lock, unsigned int flags)
+{
+	return on_lock_contended(ctx, addr(lock));
+}
+
+SEC("raw_tp/contention_end")
+int BPF_PROG(tp_contention_end, void *lock, int ret)
+{
+	return on_lock_acquired(addr(lock));
+}
+
+/* --- connections and devices that go away --- */
+
+SEC("fentry/virtio_fs_fiq_release")
+int BPF_PROG(fentry_fiq_release, struct fuse_iqueue *fiq)
+{
+	return forget_device(addr(fiq->priv), 0);
+}
+
+SEC("kprobe/virtio_fs_fiq_release")
+int BPF_KPROBE(kprobe_fiq_release, struct fuse_iqueue *fiq)
+{
+	return forget_device(addr(BPF_CORE_READ(fiq, priv)), 0);
+}
+
+SEC("fentry/virtio_fs_remove")
+int BPF_PROG(fentry_remove, struct virtio_device *vdev)
+{
+	return forget_device(addr(vdev->priv), 1);
+}
+
+SEC("kprobe/virtio_fs_remove")
+int BPF_KPROBE(kprobe_remove, struct virtio_device *vdev)
+{
+	return forget_device(addr(BPF_CORE_READ(vdev, priv)), 1);
+}
+
+/* fuse_dev_free until 6.x, fuse_dev_put (reference counted) since 7.x; either may be the last use
+ * of a virtio-fs queue's struct fuse_dev, and for any other the address is not in the index. */
+SEC("fentry/fuse_dev_free")
+int BPF_PROG(fentry_dev_free, void *fud)
+{
+	return forget_fud(addr(fud));
+}
+
+SEC("kprobe/fuse_dev_free")
+int BPF_KPROBE(kprobe_dev_free, void *fud)
+{
+	return forget_fud(addr(fud));
+}
+
+SEC("fentry/fuse_dev_put")
+int BPF_PROG(fentry_dev_put, void *fud)
+{
+	return forget_fud(addr(fud));
+}
+
+SEC("kprobe/fuse_dev_put")
+int BPF_KPROBE(kprobe_dev_put, void *fud)
+{
+	return forget_fud(addr(fud));
+}
+
+/* --- asked by the loader before each snapshot --- */
+
+static long read_in_flight(__u32 slot, void *unused)
+{
+	struct vqs_queue *q = bpf_map_lookup_elem(&queues, &slot);
+	long n;
+
+	if (!q || !q->vq)
+		return 1;
+	if (q->fsvq && q->state != VQS_QUEUE_REMOVED &&
+	    !bpf_probe_read_kernel(&n, sizeof(n), &((struct virtio_fs_vq *)q->fsvq)->in_flight))
+		q->in_flight_kernel = n;
+	return 0;
+}
+
+SEC("syscall")
+int snapshot_levels(void *ctx)
+{
+	bpf_loop(cfg.max_queues, read_in_flight, NULL, 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

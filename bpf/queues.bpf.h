@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What happens once per kick, interrupt or forget rather than once per request. */
+#ifndef BPF_QUEUES_H
+#define BPF_QUEUES_H
+
+#include "requests.bpf.h"
+
+/* A queue known already; interrupts and kicks hold no lock, so they never learn one. */
+INLINE struct vqs_queue *known_queue(__u64 vq, __u32 *slot)
+{
+	if (!index_find(&vq_index, vq, slot))
+		return NULL;
+	return bpf_map_lookup_elem(&queues, slot);
+}
+
+/* virtqueue_notify(vq): the device gets a kick. Whoever submits and sees no call here had its
+ * kick suppressed (EVENT_IDX or VRING_USED_F_NO_NOTIFY). */
+INLINE int on_kick(struct virtqueue *vq, const bool direct)
+{
+	struct vqs_queue *q;
+	__u32 slot;
+
+	if (!is_virtio_fs(vq, direct))
+		return 0;
+	q = known_queue(addr(vq), &slot);
+	if (q)
+		count(&q->kicks, 1);
+	return 0;
+}
+
+/* virtio_fs_vq_done(vq): an interrupt asks for done work. */
+INLINE int on_interrupt(__u64 vq)
+{
+	struct vqs_queue *q;
+	__u32 slot;
+
+	q = known_queue(vq, &slot);
+	if (!q)
+		return 0;
+	count(&q->interrupts, 1);
+	if (!q->irq_ns)
+		q->irq_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* virtio_fs_requests_done_work(work): one at a time per queue (a work item is not reentrant). */
+INLINE int on_done_work(__u64 work)
+{
+	__u64 fsvq = work - bpf_core_field_offset(struct virtio_fs_vq, done_work);
+	__u64 vq = (__u64)BPF_CORE_READ((struct virtio_fs_vq *)fsvq, vq);
+	struct vqs_queue *q;
+	__u64 irq_ns;
+	__u32 slot;
+
+	q = known_queue(vq, &slot);
+	if (!q)
+		return 0;
+	count(&q->done_works, 1);
+	irq_ns = __sync_lock_test_and_set(&q->irq_ns, 0);
+	if (irq_ns)
+		hop_add_locked(slot, VQS_HOP_IRQ, irq_ns, bpf_ktime_get_ns());
+	return 0;
+}
+
+/*
+ * send_forget_request(fsvq, forget, in_flight) returned @ret: 1 when the hiprio ring was full
+ * (it will be sent again), 0 when sent or dropped because the device is gone. FORGETs have no
+ * struct fuse_req, hence counts only.
+ */
+INLINE int on_forget(struct virtio_fs_vq *fsvq, int ret, const bool direct)
+{
+	struct virtqueue *vq = RD(direct, fsvq, vq);
+	struct vqs_queue *q;
+	__u32 slot;
+
+	q = known_queue(addr(vq), &slot);
+	if (!q || q->state != VQS_QUEUE_LIVE) {
+		slot = learn_queue(addr(vq), 0);
+		q = bpf_map_lookup_elem(&queues, &slot);
+	}
+	if (!q) {
+		count(&globals.untracked_table_full, !ret);
+		return 0;
+	}
+	if (ret)
+		count(&q->ring_full, 1);
+	else if (RD(direct, fsvq, connected))
+		count(&q->submitted, 1);
+	return 0;
+}
+
+#endif

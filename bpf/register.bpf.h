@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Learning queues, devices and the addresses of their locks at first sight, and forgetting them
+ * when their memory is freed. All of this is the slow path: once per queue and mount.
+ */
+#ifndef BPF_REGISTER_H
+#define BPF_REGISTER_H
+
+#include "tables.bpf.h"
+
+#define NO_SLOT 0xffffffffu
+
+/* Address of a member, relocated, of a structure that is not read. */
+#define ADDR_OF(type, base, field) \
+	((base) + bpf_core_field_offset(type, field))
+
+INLINE __u32 queue_lock_slot(__u32 queue, enum vqs_lock_kind kind)
+{
+	return queue * VQS_QUEUE_LOCKS + kind;
+}
+
+INLINE __u32 device_lock_slot(__u32 device, enum vqs_lock_kind kind)
+{
+	return cfg.max_queues * VQS_QUEUE_LOCKS + device * VQS_DEVICE_LOCKS + kind -
+	       VQS_QUEUE_LOCKS;
+}
+
+INLINE void lock_forget(__u32 slot)
+{
+	struct vqs_lock *l = bpf_map_lookup_elem(&locks, &slot);
+
+	if (!l || !l->addr)
+		return;
+	index_remove(&lock_index, l->addr);
+	l->addr = 0;
+}
+
+static __noinline int lock_learn(__u32 slot, __u64 addr)
+{
+	struct vqs_lock *l;
+
+	if (!cfg.locks)
+		return 0;
+	l = bpf_map_lookup_elem(&locks, &slot);
+	if (!l || l->addr == addr)
+		return 0;
+	lock_forget(slot);
+	l->addr = addr;
+	index_insert(&lock_index, addr, slot);
+	return 0;
+}
+
+/* Locks and limits of the connection that @req belongs to; returns its iqueue's address. */
+static __noinline __u64 learn_connection(__u64 req, struct vqs_device *dev, __u32 slot)
+{
+	__u64 iq = 0;
+
+	if (bpf_core_field_exists(struct fuse_req___chan, chan)) {
+		__u64 chan = (__u64)BPF_CORE_READ((struct fuse_req___chan *)req, chan);
+
+		iq = ADDR_OF(struct fuse_chan, chan, iq);
+		dev->max_background = BPF_CORE_READ((struct fuse_chan *)chan, max_background);
+		lock_learn(device_lock_slot(slot, VQS_LOCK_BG),
+			   ADDR_OF(struct fuse_chan, chan, bg_lock));
+		lock_learn(device_lock_slot(slot, VQS_LOCK_CONN),
+			   ADDR_OF(struct fuse_chan, chan, lock));
+	} else {
+		__u64 fc = (__u64)BPF_CORE_READ((struct fuse_req___fm *)req, fm, fc);
+
+		iq = ADDR_OF(struct fuse_conn, fc, iq);
+		dev->max_background = BPF_CORE_READ((struct fuse_conn *)fc, max_background);
+		lock_learn(device_lock_slot(slot, VQS_LOCK_BG),
+			   ADDR_OF(struct fuse_conn, fc, bg_lock));
+		lock_learn(device_lock_slot(slot, VQS_LOCK_CONN),
+			   ADDR_OF(struct fuse_conn, fc, lock));
+	}
+	lock_learn(device_lock_slot(slot, VQS_LOCK_IQUEUE), ADDR_OF(struct fuse_iqueue, iq, lock));
+	dev->conn = iq;
+	return iq;
+}
+
+/* Slot of the device with this struct virtio_fs, NO_SLOT when there is no room. */
+static __noinline __u32 learn_device(__u64 fs_addr, int virtio_index)
+{
+	struct virtio_fs *fs = (struct virtio_fs *)fs_addr;
+	struct vqs_device *dev;
+	__u32 slot;
+
+	if (index_find(&vq_index, fs_addr, &slot))
+		return slot;
+	slot = __sync_fetch_and_add(&globals.devices_used, 1);
+	dev = bpf_map_lookup_elem(&devices, &slot);
+	if (!dev)
+		return NO_SLOT;
+	dev->nvqs = BPF_CORE_READ(fs, nvqs);
+	dev->request_queues = BPF_CORE_READ(fs, num_request_queues);
+	dev->virtio_index = virtio_index;
+	bpf_probe_read_kernel_str(dev->tag, sizeof(dev->tag), BPF_CORE_READ(fs, tag));
+	dev->fs = fs_addr;
+	if (!index_insert(&vq_index, fs_addr, slot))
+		return NO_SLOT;
+	return slot;
+}
+
+static __noinline int learn_queue_names(struct vqs_queue *q, __u64 vq_addr, __u64 fsvq_addr)
+{
+	struct virtqueue___num_max *vq = (struct virtqueue___num_max *)vq_addr;
+	struct virtio_fs_vq *fsvq = (struct virtio_fs_vq *)fsvq_addr;
+
+	q->fsvq = fsvq_addr;
+	q->index = BPF_CORE_READ((struct virtqueue *)vq_addr, index);
+	if (bpf_core_field_exists(vq->num_max))
+		q->ring_size = BPF_CORE_READ(vq, num_max);
+	bpf_probe_read_kernel_str(q->name, sizeof(q->name), &fsvq->name);
+	return 0;
+}
+
+/*
+ * Learns the virtqueue of @fsvq, or its locks anew after a mount. @req is a request of its
+ * connection, 0 for hiprio. Runs under the queue's lock, so a queue is learnt by one CPU at a time.
+ */
+static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
+{
+	struct virtqueue *vq = (struct virtqueue *)vq_addr;
+	struct virtio_device *vdev = BPF_CORE_READ(vq, vdev);
+	__u64 fs = (__u64)BPF_CORE_READ(vdev, priv);
+	__u32 index = BPF_CORE_READ(vq, index), slot, dev_slot;
+	__u64 fsvq, fud;
+	struct vqs_device *dev;
+	struct vqs_queue *q;
+
+	dev_slot = learn_device(fs, BPF_CORE_READ(vdev, index));
+	dev = bpf_map_lookup_elem(&devices, &dev_slot);
+	if (!dev)
+		return NO_SLOT;
+	if (!index_find(&vq_index, vq_addr, &slot)) {
+		slot = __sync_fetch_and_add(&globals.queues_used, 1);
+		if (slot >= cfg.max_queues || !index_insert(&vq_index, vq_addr, slot))
+			return NO_SLOT;
+	}
+	q = bpf_map_lookup_elem(&queues, &slot);
+	if (!q)
+		return NO_SLOT;
+	fsvq = (__u64)BPF_CORE_READ((struct virtio_fs *)fs, vqs) +
+	       (__u64)index * bpf_core_type_size(struct virtio_fs_vq);
+	if (!q->vq)
+		learn_queue_names(q, vq_addr, fsvq);
+	q->vq = vq_addr;
+	q->device = dev_slot;
+	fud = (__u64)BPF_CORE_READ((struct virtio_fs_vq *)fsvq, fud);
+	lock_learn(queue_lock_slot(slot, VQS_LOCK_VQ),
+		   ADDR_OF(struct virtio_fs_vq, fsvq, lock));
+	if (fud)
+		lock_learn(queue_lock_slot(slot, VQS_LOCK_PQUEUE),
+			   ADDR_OF(struct fuse_dev, fud, pq) +
+				   bpf_core_field_offset(struct fuse_pqueue, lock));
+	if (req)
+		learn_connection(req, dev, dev_slot);
+	/* Before the superblock is filled (INIT) there is no fud: look again at the next request. */
+	q->state = fud ? VQS_QUEUE_LIVE : VQS_QUEUE_STALE;
+	return slot;
+}
+
+/* --- forgetting --- */
+
+struct forget_ctx {
+	__u32 device;
+	__u32 removed;
+};
+
+static long forget_queue(__u32 slot, struct forget_ctx *ctx)
+{
+	struct vqs_queue *q = bpf_map_lookup_elem(&queues, &slot);
+
+	if (!q)
+		return 1;
+	if (!q->vq || q->device != ctx->device)
+		return 0;
+	lock_forget(queue_lock_slot(slot, VQS_LOCK_PQUEUE));
+	q->state = VQS_QUEUE_STALE;
+	if (ctx->removed) {
+		lock_forget(queue_lock_slot(slot, VQS_LOCK_VQ));
+		index_remove(&vq_index, q->vq);
+		q->state = VQS_QUEUE_REMOVED;
+		q->fsvq = 0;
+	}
+	return 0;
+}
+
+/* The connection of device @fs is being released, or (@removed) the device itself. */
+static __noinline int forget_device(__u64 fs, __u32 removed)
+{
+	struct forget_ctx ctx = {.removed = removed};
+	struct vqs_device *dev;
+
+	if (!index_find(&vq_index, fs, &ctx.device))
+		return 0;
+	dev = bpf_map_lookup_elem(&devices, &ctx.device);
+	if (!dev)
+		return 0;
+	bpf_loop(cfg.max_queues, forget_queue, &ctx, 0);
+	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_IQUEUE));
+	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_BG));
+	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_CONN));
+	dev->conn = 0;
+	if (removed)
+		index_remove(&vq_index, fs);
+	return 0;
+}
+
+/* A struct fuse_dev is being freed: its pqueue.lock's memory will be used again. */
+INLINE int forget_fud(__u64 fud)
+{
+	__u32 slot;
+	__u64 addr = ADDR_OF(struct fuse_dev, fud, pq) +
+		     bpf_core_field_offset(struct fuse_pqueue, lock);
+
+	if (index_find(&lock_index, addr, &slot))
+		lock_forget(slot);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What guest*.c share: the open object, its sizes and its mappings. */
+#ifndef OBSERVE_GUEST_PRIV_H
+#define OBSERVE_GUEST_PRIV_H
+
+#include <bpf/libbpf.h>
+
+#include "observe/guest.h"
+#include "observe/ksyms.h"
+#include "observe/probes.h"
+
+struct guest_bpf;
+
+/* Dimensions of the maps; every size follows from these. */
+struct guest_dims {
+	uint32_t cpus, max_queues, max_devices, max_ops, slot_set_bits, index_bits, max_stacks;
+	bool detail, trace;
+};
+
+enum guest_map {
+	MAP_QUEUES,
+	MAP_DEVICES,
+	MAP_HISTS,
+	MAP_OP_INDEX,
+	MAP_OP_TOTALS,
+	MAP_OP_HOPS,
+	MAP_ERRORS,
+	MAP_CPU_QUEUE,
+	MAP_LOCKS,
+	MAP_SLOT_SETS,
+	MAP_VQ_INDEX,
+	MAP_LOCK_INDEX,
+	MAP_STACK_STATS,
+	GUEST_MAPS,
+};
+
+struct guest_mapping {
+	void *addr;
+	size_t size;
+};
+
+#define GUEST_MAX_LINKS 64
+
+struct obs_guest {
+	struct obs_guest_opts opts;
+	struct guest_dims dims;
+	struct guest_bpf *skel;
+	struct guest_mapping mapping[GUEST_MAPS]; /* read-only */
+	struct bpf_link *link[GUEST_MAX_LINKS];
+	size_t nr_links;
+	struct probe_plan *plan;	  /* [obs_nr_probe_defs] */
+	struct obs_probe_status *status;  /* same */
+	struct ksyms *syms;
+	int stats_fd; /* BPF_ENABLE_STATS is on while open; -1 */
+	int *ring_fd; /* [cpus] */
+	struct ring_buffer *rings;
+	obs_trace_fn trace_fn; /* of the obs_guest_trace() in progress */
+	void *trace_arg;
+};
+
+static inline const void *guest_map(const struct obs_guest *g, enum guest_map m)
+{
+	return g->mapping[m].addr;
+}
+
+/* guest_maps.c */
+void guest_dims(const struct obs_guest_opts *o, uint32_t queues, uint32_t cpus,
+		struct guest_dims *d);
+uint64_t guest_dims_bytes(const struct guest_dims *d);
+int guest_size_maps(struct guest_bpf *skel, const struct guest_dims *d);
+int guest_map_maps(struct obs_guest *g);
+void guest_unmap_maps(struct obs_guest *g);
+/* Virtqueues that the machine's virtio-fs devices have, as far as sysfs tells. */
+uint32_t guest_count_queues(const char *root);
+
+/* guest_trace.c */
+int guest_open_rings(struct obs_guest *g);
+void guest_close_rings(struct obs_guest *g);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observe/probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "observe/ksyms.h"
+
+#define ONE(fn, fentry_prog, ...)                                                       \
+	{                                                                               \
+		.symbol = fn, .progs = {[OBS_RUNG_FENTRY] = {fentry_prog},              \
+					[OBS_RUNG_KPROBE] = {__VA_ARGS__} }             \
+	}
+
+#define LOCK(fn, suffix)                                                                     \
+	{                                                                                    \
+		.symbol = fn,                                                                \
+		.progs = {[OBS_RUNG_FENTRY] = {"fentry_" suffix, "fexit_" suffix},           \
+			  [OBS_RUNG_KPROBE] = {"kprobe_" suffix, "kret_" suffix} }           \
+	}
+
+const struct probe_def obs_probe_defs[] = {
+	{
+		.name = "fuse_request_alloc",
+		.purpose = "start of a request: its wait before the ring",
+		.clone_ok = true,
+		.target = {ONE("fuse_request_alloc", "fexit_alloc", "kret_alloc")},
+	},
+	{
+		.name = "flush_bg_queue",
+		.purpose = "wait in the background queue",
+		.target = {ONE("flush_bg_queue", "fentry_flush_bg", "kprobe_flush_bg")},
+	},
+	{
+		.name = "virtqueue_add_sgs",
+		.purpose = "submit: counts, ring full, CPU -> queue",
+		.required = true,
+		.target = {ONE("virtqueue_add_sgs", "fexit_add_sgs", "kprobe_add_sgs",
+			       "kret_add_sgs")},
+	},
+	{
+		.name = "virtqueue_get_buf",
+		.purpose = "complete: counts, time on the ring and in the device",
+		.required = true,
+		.target = {ONE("virtqueue_get_buf", "fexit_get_buf", "kprobe_get_buf",
+			       "kret_get_buf")},
+	},
+	{
+		.name = "fuse_request_end",
+		.purpose = "end of a request: total, errors, bytes",
+		.required = true,
+		.target = {{
+			.symbol = "fuse_request_end",
+			.progs = {[OBS_RUNG_FENTRY] = {"fentry_end"},
+				  [OBS_RUNG_KPROBE] = {"kprobe_end"},
+				  [OBS_RUNG_TRACEPOINT] = {"tp_end"}},
+		}},
+	},
+	{
+		.name = "request_wait_answer",
+		.purpose = "wake-up of the waiter",
+		.target = {ONE("request_wait_answer", "fexit_wait_answer", "kprobe_wait_answer",
+			       "kret_wait_answer")},
+	},
+	{
+		.name = "virtqueue_notify",
+		.purpose = "kicks sent and suppressed",
+		.target = {ONE("virtqueue_notify", "fentry_notify", "kprobe_notify")},
+	},
+	{
+		.name = "virtio_fs_vq_done",
+		.purpose = "interrupts",
+		.target = {ONE("virtio_fs_vq_done", "fentry_vq_done", "kprobe_vq_done")},
+	},
+	{
+		.name = "virtio_fs_requests_done_work",
+		.purpose = "interrupt to done work",
+		.target = {ONE("virtio_fs_requests_done_work", "fentry_done_work",
+			       "kprobe_done_work")},
+	},
+	{
+		.name = "send_forget_request",
+		.purpose = "forgets on hiprio",
+		.target = {ONE("send_forget_request", "fexit_forget", "kprobe_forget")},
+	},
+	{
+		.name = "spinlock slow path",
+		.purpose = "contended waits for locks",
+		.locks = true,
+		.target = {{
+				   .symbol = "native_queued_spin_lock_slowpath",
+				   .progs = {[OBS_RUNG_FENTRY] = {"fentry_lock_native",
+								  "fexit_lock_native"},
+					     [OBS_RUNG_KPROBE] = {"kprobe_lock_native",
+								  "kret_lock_native"},
+					     [OBS_RUNG_TRACEPOINT] = {"tp_contention_begin",
+								      "tp_contention_end"}},
+			   },
+			   LOCK("__pv_queued_spin_lock_slowpath", "lock_pv"),
+			   LOCK("queued_spin_lock_slowpath", "lock_queued")},
+	},
+	{
+		.name = "virtio_fs_fiq_release",
+		.purpose = "forgetting a connection's locks on unmount",
+		.target = {ONE("virtio_fs_fiq_release", "fentry_fiq_release",
+			       "kprobe_fiq_release")},
+	},
+	{
+		.name = "virtio_fs_remove",
+		.purpose = "forgetting a device's queues on removal",
+		.target = {ONE("virtio_fs_remove", "fentry_remove", "kprobe_remove")},
+	},
+	{
+		.name = "fuse_dev release",
+		.purpose = "forgetting a queue's pqueue.lock on unmount",
+		.target = {ONE("fuse_dev_free", "fentry_dev_free", "kprobe_dev_free"),
+			   ONE("fuse_dev_put", "fentry_dev_put", "kprobe_dev_put")},
+	},
+};
+
+const size_t obs_nr_probe_defs = ARRAY_SIZE(obs_probe_defs);
+
+static bool has_rung(const struct probe_def *def, enum obs_rung rung, unsigned int allowed)
+{
+	if (!(allowed & (1u << rung)))
+		return false;
+	for (size_t i = 0; i < PROBE_TARGETS; i++)
+		if (def->target[i].progs[rung][0])
+			return true;
+	return false;
+}
+
+static enum obs_rung next_rung(const struct probe_def *def, enum obs_rung after,
+			       unsigned int allowed)
+{
+	for (enum obs_rung r = after + 1; r < OBS_RUNGS; r++)
+		if (has_rung(def, r, allowed))
+			return r;
+	return OBS_RUNG_NONE;
+}
+
+/* Finds @target's function, or a clone that gcc renamed; true when something may be attached to. */
+static bool find_symbol(const struct probe_def *def, const struct probe_target *target,
+			const struct ksyms *syms, char *out, size_t size, struct probe_plan *plan)
+{
+	const char *clone;
+
+	if (ksyms_has(syms, target->symbol)) {
+		snprintf(out, size, "%s", target->symbol);
+		return true;
+	}
+	clone = ksyms_clone(syms, target->symbol);
+	if (!clone) {
+		if (!plan->why[0])
+			snprintf(plan->why, sizeof(plan->why),
+				 "no symbol %s in this kernel (inlined, or its module is not loaded)",
+				 target->symbol);
+		return false;
+	}
+	snprintf(plan->why, sizeof(plan->why), "this kernel has it only as %s%s", clone,
+		 def->clone_ok ? "" : ", whose arguments differ");
+	snprintf(out, size, "%s", clone);
+	return def->clone_ok;
+}
+
+void obs_probe_plan(const struct probe_def *def, const struct ksyms *syms, unsigned int allowed,
+		    struct probe_plan *plan)
+{
+	bool clone = false, any = false;
+
+	memset(plan, 0, sizeof(*plan));
+	for (size_t i = 0; i < PROBE_TARGETS; i++) {
+		if (!def->target[i].symbol)
+			continue;
+		plan->live[i] = find_symbol(def, &def->target[i], syms, plan->symbol[i],
+					    sizeof(plan->symbol[i]), plan);
+		if (!plan->live[i])
+			continue;
+		any = true;
+		clone |= strcmp(plan->symbol[i], def->target[i].symbol) != 0;
+	}
+	if (any && !clone)
+		plan->why[0] = '\0';
+	if (!any)
+		return;
+	/* BTF describes a function under its own name: a clone can only have a kprobe. */
+	plan->rung = next_rung(def, clone ? OBS_RUNG_FENTRY : OBS_RUNG_NONE, allowed);
+}
+
+void obs_probe_lower(const struct probe_def *def, unsigned int allowed, const char *why,
+		     struct probe_plan *plan)
+{
+	snprintf(plan->why, sizeof(plan->why), "%s: %s", obs_rung_name(plan->rung), why);
+	plan->rung = next_rung(def, plan->rung, allowed);
+}
+
+static bool owns_prog(const struct probe_def *def, const char *prog)
+{
+	for (size_t t = 0; t < PROBE_TARGETS; t++)
+		for (size_t r = 0; r < OBS_RUNGS; r++)
+			for (size_t p = 0; p < PROBE_PROGS; p++)
+				if (def->target[t].progs[r][p] &&
+				    !strcmp(def->target[t].progs[r][p], prog))
+					return true;
+	return false;
+}
+
+size_t obs_probe_of_prog(const char *prog)
+{
+	size_t i;
+
+	for (i = 0; i < obs_nr_probe_defs; i++)
+		if (owns_prog(&obs_probe_defs[i], prog))
+			break;
+	return i;
+}
+
+const char *obs_rung_name(enum obs_rung rung)
+{
+	static const char *const names[OBS_RUNGS] = {"none", "fentry", "kprobe", "tracepoint"};
+
+	return rung < OBS_RUNGS ? names[rung] : "?";
+}
