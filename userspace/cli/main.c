@@ -62,7 +62,7 @@ int main(int argc, char *argv[])
 	fill_standard_fds();
 	cli_install_signals();
 	if (opt_parse(&args, argc, argv, &err)) {
-		cli_error("%s", err ? err : "out of memory");
+		fprintf(stderr, "%s\n", err ? err : "vqsteer: out of memory");
 		return err ? CLI_USAGE : CLI_MEMORY;
 	}
 	code = CLI_OK;

@@ -21,12 +21,12 @@
 
 /* --- a mount to look at --- */
 
-static void note_tag(FILE *f, const char *tag, int *nr)
+static void note_tag(FILE *f, const char *before, int *nr, const char *tag)
 {
-	fprintf(f, "%s%s", (*nr)++ ? ", " : "", opt_quote(tag).text);
+	fprintf(f, "%s%s", (*nr)++ ? ", " : before, opt_quote(tag).text);
 }
 
-/* What could be meant instead of @tag, for the message. */
+/* What could be meant instead: " (mounted: "a", "b"; not mounted: "c")", or "". */
 static char *known_tags(const struct obs_mounts *m)
 {
 	struct obs_devices d;
@@ -38,18 +38,15 @@ static char *known_tags(const struct obs_mounts *m)
 	if (!f)
 		return NULL;
 	for (size_t i = 0; i < m->nr; i++)
-		note_tag(f, m->mount[i].tag, &mounted);
-	if (!mounted)
-		fputs("nothing", f);
+		note_tag(f, " (mounted: ", &mounted, m->mount[i].tag);
 	if (!obs_devices_read("", &d)) {
-		for (size_t i = 0; i < d.nr; i++) {
-			if (!d.device[i].tag[0] || obs_mounts_have(m, d.device[i].tag))
-				continue;
-			fputs(idle ? "" : "; there, but not mounted: ", f);
-			note_tag(f, d.device[i].tag, &idle);
-		}
+		for (size_t i = 0; i < d.nr; i++)
+			if (d.device[i].tag[0] && !obs_mounts_have(m, d.device[i].tag))
+				note_tag(f, mounted ? "; not mounted: " : " (not mounted: ", &idle,
+					 d.device[i].tag);
 		obs_devices_free(&d);
 	}
+	fputs(mounted || idle ? ")" : "", f);
 	fclose(f);
 	return text;
 }
@@ -59,13 +56,13 @@ static int no_mount(const struct cli_opts *o, const struct obs_mounts *m)
 	_cleanup_free_ char *known = known_tags(m);
 
 	if (o->tag)
-		cli_error("no virtio-fs mount has tag %s; mounted: %s; choose one of these, or add "
+		cli_error("no virtio-fs mount has tag %s%s; choose one that is mounted, or add "
 			  "--wait to wait for it",
-			  opt_quote(o->tag).text, known ? known : "?");
+			  opt_quote(o->tag).text, known ? known : "");
 	else
-		cli_error("no virtio-fs is mounted here; mounted: %s; mount one (mount -t virtiofs "
-			  "TAG FOLDER), or add --wait to wait for it",
-			  known ? known : "?");
+		cli_error("no virtio-fs is mounted here%s; mount one (mount -t virtiofs TAG "
+			  "FOLDER), or add --wait to wait for it",
+			  known ? known : "");
 	return CLI_NO_DEVICE;
 }
 

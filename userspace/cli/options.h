@@ -89,8 +89,9 @@ extern const struct exit_spec cli_exits[];
 extern const size_t cli_nr_exits;
 
 /*
- * Fills @a from @argv (argv[0] is the program). 0, or -EINVAL and *err (the caller frees): thing,
- * reason and remedy, without "vqsteer: ". -ENOMEM leaves *err NULL. Strings in @a point into @argv.
+ * Fills @a from @argv (argv[0] is the program); strings in @a point into @argv. 0, or -EINVAL and
+ * *err (the caller frees): the whole message, such as "vqsteer stat: --interval: ...". -ENOMEM
+ * leaves *err NULL.
  */
 int opt_parse(struct cli_args *a, int argc, char *const argv[], char **err);
 

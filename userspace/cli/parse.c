@@ -36,7 +36,7 @@ static __attribute__((format(printf, 2, 3))) int fail(const struct line *l, cons
 		msg = NULL;
 		return -ENOMEM;
 	}
-	if (asprintf(l->err, "%s%s%s", name ? name : "", name ? ": " : "", msg) < 0) {
+	if (asprintf(l->err, "vqsteer%s%s: %s", name ? " " : "", name ? name : "", msg) < 0) {
 		*l->err = NULL;
 		return -ENOMEM;
 	}
@@ -87,7 +87,7 @@ static void consider(struct nearest *n, const char *name)
 	/* An abbreviation is always near. */
 	if (len >= 2 && !strncmp(n->typed, name, len))
 		d = 1;
-	if (d < n->best && d <= 1 + strlen(name) / 3) {
+	if (d < n->best && d <= (strlen(name) + 2) / 3) {
 		n->best = d;
 		n->name = name;
 	}
