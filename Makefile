@@ -72,3 +72,5 @@ $(BUILD)/vqsteer: $(CLI_OBJS) $(LIB_OBJS)
 
 clean: ## remove what was built
 	rm -rf build
+
+include mk/top.mk mk/static.mk
