@@ -13,7 +13,9 @@
  * Bodies are inline functions that serve the fentry rung, where a typed pointer is read directly,
  * and the kprobe rung, where it takes a helper call. @direct is a constant at every call.
  */
+#ifndef RD /* tests/bench has its own */
 #define RD(direct, p, field) ((direct) ? (p)->field : BPF_CORE_READ(p, field))
+#endif
 
 #define INLINE static __always_inline
 

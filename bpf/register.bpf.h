@@ -111,7 +111,7 @@ static __noinline int learn_queue_names(struct vqs_queue *q, __u64 vq_addr, __u6
 	q->index = BPF_CORE_READ((struct virtqueue *)vq_addr, index);
 	if (bpf_core_field_exists(vq->num_max))
 		q->ring_size = BPF_CORE_READ(vq, num_max);
-	bpf_probe_read_kernel_str(q->name, sizeof(q->name), &fsvq->name);
+	BPF_CORE_READ_STR_INTO(&q->name, fsvq, name);
 	return 0;
 }
 

@@ -28,13 +28,13 @@ static uint64_t hiprio_vq(const struct vqs_snap_queue *q)
 static uint64_t request_vq(const struct vqs_snap_queue *q, bool requeue_check)
 {
 	return q->submitted + 3 * q->ring_full + q->done_works * (requeue_check ? 2 : 1) +
-	       q->completed + q->complete_only;
+	       q->completed;
 }
 
 /* Onto the processing list, off it, and once more with @sent_clear. FORGETs never touch it. */
 static uint64_t request_pqueue(const struct vqs_snap_queue *q, bool sent_clear)
 {
-	uint64_t collected = q->completed + q->complete_only;
+	uint64_t collected = q->completed;
 
 	return q->submitted + collected + (sent_clear ? collected : 0);
 }

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `make bench`: what tracing costs. Results go by hand into docs/performance.md, with their date.
+
+BENCH_CFLAGS := -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function \
+	-Wno-int-conversion
+
+$(BUILD)/bench/bodies.bpf.o: tests/bench/bodies.bpf.c $(BPF_DEPS)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) $(BENCH_CFLAGS) -D__TARGET_ARCH_$(HOST_ARCH) -c $< -o $@
+
+$(BUILD)/bench/bodies.skel.h: $(BUILD)/bench/bodies.bpf.o
+	$(BPFTOOL) gen skeleton $< name bodies_bpf > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/bench/bodies: tests/bench/bodies.c $(BUILD)/bench/bodies.skel.h
+	$(CC) $(ALL_CFLAGS) -I$(BUILD)/bench $< -o $@ -lbpf -lelf -lz
+
+.PHONY: bench bench-bodies
+bench-bodies: $(BUILD)/bench/bodies ## native cost of each BPF program's body, in ns
+	$<
+
+bench: bench-bodies ## what tracing costs: every figure of docs/performance.md
