@@ -6,15 +6,16 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/open.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "common/cleanup.h"
 #include "common/privilege.h"
 #include "observe/devices.h"
+#include "observe/system.h"
 
 /* Room for devices that appear later. */
 #define MIN_QUEUES 64
@@ -153,7 +154,7 @@ static int check_rights(void)
 	return CLI_PRIVILEGE;
 }
 
-static int exit_code(int r)
+int cli_exit_code(int r)
 {
 	switch (r) {
 	case 0:
@@ -172,7 +173,7 @@ static int exit_code(int r)
 	}
 }
 
-static struct obs_guest_opts merge_opts(const struct cli_opts *o, const struct obs_guest_opts *base)
+struct obs_guest_opts cli_guest_opts(const struct cli_opts *o, const struct obs_guest_opts *base)
 {
 	struct obs_guest_opts g;
 
@@ -193,13 +194,14 @@ static struct obs_guest_opts merge_opts(const struct cli_opts *o, const struct o
 }
 
 /*
- * What runs on needs no capability: maps are mapped, and since Linux 5.19 ("bpf: refine kernel.
- * unprivileged_bpf_disabled behaviour") running the snapshot's program and asking for run times
- * take a file descriptor only. Names of new modules' functions take CAP_SYSLOG.
+ * What runs on needs no capability: maps are mapped, symbols are read, and running the snapshot's
+ * program or asking for run times takes a file descriptor only. Before Linux 5.19 ("bpf: refine
+ * kernel.unprivileged_bpf_disabled behaviour") that sysctl asks for CAP_BPF on every call.
  */
-static void cli_drop_privileges(const struct cli_opts *o)
+void cli_drop_privileges(void)
 {
-	uint64_t keep = o->stacks ? VQS_CAP(CAP_SYSLOG) : 0;
+	uint32_t kernel = obs_release_read("");
+	uint64_t keep = kernel && kernel < (5 << 16 | 19) ? VQS_CAP(CAP_BPF) : 0;
 
 	if (vqs_caps_drop(keep))
 		cli_note("capabilities could not be given up; going on with them");
@@ -208,7 +210,7 @@ static void cli_drop_privileges(const struct cli_opts *o)
 int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
 		   struct obs_guest **g)
 {
-	struct obs_guest_opts opts = merge_opts(o, base);
+	struct obs_guest_opts opts = cli_guest_opts(o, base);
 	uint32_t cpus = obs_possible_cpus(""), queues;
 	_cleanup_free_ char *err = NULL;
 	int r;
@@ -229,8 +231,8 @@ int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
 	r = obs_guest_open(g, &opts, &err);
 	if (r) {
 		cli_error("%s", err ? err : strerror(-r));
-		return exit_code(r);
+		return cli_exit_code(r);
 	}
-	cli_drop_privileges(o);
+	cli_drop_privileges();
 	return CLI_OK;
 }
