@@ -2,11 +2,6 @@
 /*
  * libFuzzer entry: any text may be given to exp_snapshot_parse(), and what it accepts is written
  * and read back without a difference.
- *
- *   clang -g -O1 -std=gnu17 -D_GNU_SOURCE -Iinclude -Iuserspace -fsanitize=fuzzer,address,undefined
- * \
- *     tests/fuzz/fuzz_snapshot.c tests/unit/fixture.c userspace/export/*.c \
- *     userspace/observe/{snapshot,names,acquisitions}.c userspace/common/hist.c -ljson-c
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -160,13 +160,18 @@ static const char *const codes[] = {
 	[REND_GOOD] = "\033[32m", [REND_WARN] = "\033[33m", [REND_BAD] = "\033[1;31m",
 };
 
+static unsigned int width(const struct rend *r)
+{
+	return r->width ? r->width : REND_COLUMNS;
+}
+
 void rend_text(struct rend *r, enum rend_style style, const char *text)
 {
 	bool styled = r->color && style != REND_PLAIN && *text;
 	size_t len = strlen(text);
 
-	if (len > REND_COLUMNS - r->column)
-		len = REND_COLUMNS - r->column;
+	if (len > width(r) - r->column)
+		len = width(r) - r->column;
 	if (styled)
 		fputs(codes[style], r->out);
 	fwrite(text, 1, len, r->out);
@@ -200,7 +205,7 @@ void rend_word(struct rend *r, enum rend_style style, unsigned int indent, const
 {
 	size_t len = strlen(word);
 
-	if (r->column + 1 + len > REND_COLUMNS && r->column > indent) {
+	if (r->column + 1 + len > width(r) && r->column > indent) {
 		rend_end(r);
 		rend_printf(r, REND_PLAIN, "%*s", (int)indent, "");
 	} else if (r->column > indent) {

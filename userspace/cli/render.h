@@ -39,10 +39,11 @@ void rend_safe(char *out, size_t size, const char *text);
 
 enum rend_style { REND_PLAIN, REND_BOLD, REND_DIM, REND_GOOD, REND_WARN, REND_BAD };
 
-/* A writer of lines: what is written past column 80 of a line is dropped. */
+/* A writer of lines: what is written past the last column of a line is dropped. */
 struct rend {
 	FILE *out;
 	bool color;
+	unsigned int width; /* 0: REND_COLUMNS */
 	unsigned int column;
 };
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void op_release(struct vqs_snap_op *op)
+{
+	free(op->total);
+	free(op->hops);
+}
+
+static void queue_release(struct vqs_snap_queue *q)
+{
+	for (size_t i = 0; i < q->nr_ops; i++)
+		op_release(&q->ops[i]);
+	free(q->ops);
+	free(q->errors);
+	free(q->cpus);
+}
+
+static void device_release(struct vqs_snap_device *d)
+{
+	for (size_t i = 0; i < d->nr_queues; i++)
+		queue_release(&d->queues[i]);
+	free(d->queues);
+	free(d->map);
+}
+
+static void select_ops(struct vqs_snap_queue *q, int op)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->nr_ops; i++) {
+		if (op < 0 || q->ops[i].opcode == (uint32_t)op)
+			q->ops[kept++] = q->ops[i];
+		else
+			op_release(&q->ops[i]);
+	}
+	q->nr_ops = kept;
+}
+
+static void select_queues(struct vqs_snap_device *d, const struct cli_opts *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->nr_queues; i++) {
+		if (o->queue >= 0 && d->queues[i].index != (uint32_t)o->queue) {
+			queue_release(&d->queues[i]);
+			continue;
+		}
+		if (kept != i)
+			d->queues[kept] = d->queues[i];
+		select_ops(&d->queues[kept++], o->op);
+	}
+	d->nr_queues = kept;
+}
+
+void cli_select(struct vqs_snapshot *s, const struct cli_opts *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nr_devices; i++) {
+		struct vqs_snap_device *d = &s->devices[i];
+
+		if (o->tag && strncmp(d->tag, o->tag, sizeof(d->tag))) {
+			device_release(d);
+			continue;
+		}
+		if (kept != i)
+			s->devices[kept] = *d;
+		select_queues(&s->devices[kept++], o);
+	}
+	s->nr_devices = kept;
+}
