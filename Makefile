@@ -58,6 +58,9 @@ $(BUILD)/bpf-$(1)/%.bpf.o: bpf/%.bpf.c $(BPF_DEPS) Makefile
 endef
 $(foreach a,$(BPF_ARCHES),$(eval $(call bpf_arch,$(a))))
 
+# Kept: a skeleton that make removes again would rebuild everything the next time.
+.SECONDARY: $(SKELS)
+
 $(BUILD)/%.skel.h: $(BUILD)/bpf-$(HOST_ARCH)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
@@ -73,4 +76,4 @@ $(BUILD)/vqsteer: $(CLI_OBJS) $(LIB_OBJS)
 clean: ## remove what was built
 	rm -rf build
 
-include mk/top.mk mk/static.mk
+include $(sort $(wildcard mk/*.mk))
