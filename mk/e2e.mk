@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tools that only the end-to-end tests use.
+
+$(BUILD)/e2e/%.bpf.o: tests/e2e/%.bpf.c $(BPF_DEPS)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -D__TARGET_ARCH_$(HOST_ARCH) -c $< -o $@
+
+$(BUILD)/e2e/%.skel.h: $(BUILD)/e2e/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/e2e/load: tests/e2e/load.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $< -o $@
+
+$(BUILD)/e2e/hold: tests/e2e/hold.c $(BUILD)/e2e/hold.skel.h
+	$(CC) $(ALL_CFLAGS) -I$(BUILD)/e2e $< -o $@ -lbpf -lelf -lz
