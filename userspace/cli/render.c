@@ -167,17 +167,21 @@ static unsigned int width(const struct rend *r)
 
 void rend_text(struct rend *r, enum rend_style style, const char *text)
 {
-	bool styled = r->color && style != REND_PLAIN && *text;
-	size_t len = strlen(text);
+	size_t len = strnlen(text, width(r) - r->column), shown = len;
+	bool styled;
 
-	if (len > width(r) - r->column)
-		len = width(r) - r->column;
+	while (shown && text[shown - 1] == ' ')
+		shown--;
+	styled = r->color && style != REND_PLAIN && shown;
+	if (shown)
+		fprintf(r->out, "%*s", (int)r->blanks, "");
 	if (styled)
 		fputs(codes[style], r->out);
-	fwrite(text, 1, len, r->out);
+	fwrite(text, 1, shown, r->out);
 	if (styled)
 		fputs("\033[0m", r->out);
-	r->column += len;
+	r->blanks = (unsigned int)(len - shown) + (shown ? 0 : r->blanks);
+	r->column += (unsigned int)len;
 }
 
 void rend_printf(struct rend *r, enum rend_style style, const char *fmt, ...)
@@ -218,4 +222,5 @@ void rend_end(struct rend *r)
 {
 	fputc('\n', r->out);
 	r->column = 0;
+	r->blanks = 0;
 }

@@ -45,6 +45,7 @@ struct rend {
 	bool color;
 	unsigned int width; /* 0: REND_COLUMNS */
 	unsigned int column;
+	unsigned int blanks; /* not written yet: no line ends with blanks */
 };
 
 /* Colour only for a terminal, and neither with NO_COLOR nor with TERM=dumb. */

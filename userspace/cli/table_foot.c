@@ -132,12 +132,20 @@ static void term(struct rend *r, const char *sign, uint64_t n, const char *what,
 		 enum rend_style style)
 {
 	if (n)
-		word(r, style, "%s %llu %s", sign, (unsigned long long)n, what);
+		word(r, style, "%s%s%llu %s", sign, *sign == '(' ? "" : " ", (unsigned long long)n,
+		     what);
+}
+
+/* Traffic moves between the two counts: they tell something only when one of them is quiet. */
+static bool depth_differs(const struct vqs_snap_queue *q)
+{
+	uint64_t ours = q->in_flight + q->completing + q->waiting_ring;
+
+	return q->in_flight_kernel >= 0 && !ours != !q->in_flight_kernel;
 }
 
 static void equation(struct rend *r, const struct vqs_snap_queue *q)
 {
-	uint64_t ours = q->in_flight + q->completing + q->waiting_ring;
 	int64_t off = obs_queue_imbalance(q);
 
 	word(r, REND_PLAIN, "%llu submitted", (unsigned long long)q->submitted);
@@ -149,10 +157,10 @@ static void equation(struct rend *r, const struct vqs_snap_queue *q)
 	term(r, "+", q->end_missed, "whose end was missed", REND_WARN);
 	if (off)
 		word(r, REND_WARN, "(off by %+lld)", (long long)off);
-	term(r, ";", q->start_missed, "allocated before attach", REND_PLAIN);
-	term(r, ";", q->failed_before_ring, "failed before the ring", REND_WARN);
-	if (q->in_flight_kernel >= 0 && (uint64_t)q->in_flight_kernel != ours)
-		word(r, REND_DIM, "; the kernel counts %lld in flight",
+	term(r, "(", q->start_missed, "allocated before attach)", REND_DIM);
+	term(r, "(", q->failed_before_ring, "failed before the ring)", REND_WARN);
+	if (depth_differs(q))
+		word(r, REND_WARN, "(the kernel counts %lld in flight)",
 		     (long long)q->in_flight_kernel);
 	rend_end(r);
 }
@@ -233,7 +241,7 @@ void table_self(struct rend *r, const struct vqs_snapshot *s, const struct table
 	label(r, REND_DIM, "PROBE");
 	rend_right(r, REND_DIM, 33, "RUNG");
 	rend_right(r, REND_DIM, 9, "RUNS/S");
-	rend_right(r, REND_DIM, 8, "NS/RUN");
+	rend_right(r, REND_DIM, 8, "PER RUN");
 	rend_right(r, REND_DIM, 9, "OF A CPU");
 	rend_right(r, REND_DIM, 8, "SKIPPED");
 	rend_end(r);
@@ -248,7 +256,7 @@ void table_self(struct rend *r, const struct vqs_snapshot *s, const struct table
 		rend_safe(name, sizeof(p->rung), p->rung);
 		rend_right(r, REND_DIM, 12, name);
 		rend_right(r, REND_PLAIN, 9, rend_rate(num, p->runs, v->elapsed_ns));
-		rend_right(r, REND_PLAIN, 8, rend_ratio(num, p->run_ns, p->runs));
+		rend_right(r, REND_PLAIN, 8, p->runs ? rend_ns(num, p->run_ns / p->runs) : "-");
 		rend_right(r, REND_PLAIN, 9, rend_share(num, p->run_ns, v->elapsed_ns));
 		rend_right(r, p->recursion_misses ? REND_WARN : REND_PLAIN, 8,
 			   rend_count(num, p->recursion_misses));

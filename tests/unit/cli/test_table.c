@@ -44,7 +44,8 @@ static char *draw(const struct vqs_snapshot *s, const struct table_view *v, bool
 	return text;
 }
 
-/* Columns of the widest line; escape sequences take none. Fails on anything unprintable. */
+/* Columns of the widest line; escape sequences take none. Fails on anything unprintable, and on
+ * blanks at a line's end. */
 static size_t widest(const char *text)
 {
 	size_t column = 0, most = 0;
@@ -53,6 +54,7 @@ static size_t widest(const char *text)
 		if (*p == '\033') {
 			p += strcspn(p, "m");
 		} else if (*p == '\n') {
+			assert_true(p == text || p[-1] != ' ');
 			column = 0;
 		} else {
 			assert_in_range(*p, ' ', '~');
