@@ -32,3 +32,10 @@ $(BUILD)/e2e/top_driver: tests/e2e/top_driver.c tests/unit/fixture.c tests/unit/
 		$(TOP_DRIVER_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests/unit $(filter %.c %.o,$^) -o $@ $(LDFLAGS) $(TUI_LIBS)
+
+# The same in one file, for a root file system with nothing in it.
+$(BUILD)/e2e/top_driver-static: tests/e2e/top_driver.c tests/unit/fixture.c tests/unit/fixture.h \
+		$(TOP_DRIVER_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itests/unit -static -Wl,--fatal-warnings $(filter %.c %.o,$^) -o $@ \
+		$(LDFLAGS) $(TUI_LIBS)

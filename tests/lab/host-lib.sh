@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
 # host-lib.sh - what run.sh is made of: the accelerator's probe, the initramfs, the daemons, QEMU.
@@ -40,55 +40,58 @@ make_initramfs() {
 	rm -rf "$tree"
 }
 
-# accelerator: kvm where a guest really boots with it, else tcg. Once per boot of this machine: the
-# device's presence says little (nested machines have it and cannot run guests).
-accelerator() {
-	local verdict_file verdict
+# choose_accelerator: sets $accel, to kvm where a guest really boots with it, else tcg. Once per boot
+# of this machine: that there is a device says little (nested machines have one that hangs).
+choose_accelerator() {
+	local verdict_file
 	verdict_file=$cache/accel-$(cat /proc/sys/kernel/random/boot_id)
-	if [ -n "${VQSTEER_LAB_ACCEL:-}" ]; then
-		verdict=$VQSTEER_LAB_ACCEL
-	elif [ -r "$verdict_file" ]; then
-		verdict=$(cat "$verdict_file")
-	else
-		verdict=tcg
-		if [ -w /dev/kvm ]; then
-			make_initramfs probe "$work/probe.img" < /dev/null
-			timeout 20 qemu-system-x86_64 -machine q35,accel=kvm -cpu host -m 256 \
-				-nodefaults -no-user-config -display none -no-reboot \
-				-kernel "$kernel_dir/vmlinuz" -initrd "$work/probe.img" \
-				-append 'console=ttyS0 quiet panic=-1' \
-				-serial "file:$work/probe.log" > /dev/null 2>&1 < /dev/null || :
-			! grep -qs 'lab: it boots' "$work/probe.log" || verdict=kvm
-		fi
-		rm -f "$cache"/accel-*
-		echo "$verdict" > "$verdict_file"
+	accel=${VQSTEER_LAB_ACCEL:-$(cat "$verdict_file" 2> /dev/null || :)}
+	[ -z "$accel" ] || return 0
+	accel=tcg
+	if [ -w /dev/kvm ]; then
+		make_initramfs probe "$work/probe.img" < /dev/null
+		(bound qemu-system-x86_64 -machine q35,accel=kvm -cpu host -m 256 \
+			-nodefaults -no-user-config -display none -no-reboot \
+			-kernel "$kernel_dir/vmlinuz" -initrd "$work/probe.img" \
+			-append 'console=ttyS0 quiet panic=-1' -serial "file:$work/probe.log") \
+			> /dev/null 2>&1 < /dev/null &
+		qemu=$!
+		wait_for 10 "$qemu" || :
+		stop "$qemu"
+		qemu=
+		! grep -qs 'lab: it boots' "$work/probe.log" || accel=kvm
 	fi
-	echo "$verdict"
+	rm -f "$cache"/accel-*
+	echo "$accel" > "$verdict_file"
 }
 
-# start_daemon NAME COMMAND...: the socket is $work/NAME.sock.
+# start_daemon NAME COMMAND...: the socket is $work/NAME.sock. In its own session: Ctrl-C is for run.sh,
+# which ends the guest first.
 start_daemon() {
 	local name=$1 pid i; shift
 	rm -f "$work/$name.sock"
-	(bound "$@") > "$work/$name.log" 2>&1 < /dev/null &
+	(bound setsid "$@") > "$work/$name.log" 2>&1 < /dev/null &
 	pid=$!
 	daemons+=("$pid")
 	for ((i = 0; i < 200; i++)); do
 		[ ! -S "$work/$name.sock" ] || return 0
-		kill -0 "$pid" 2> /dev/null || break
+		if ! kill -0 "$pid" 2> /dev/null; then
+			reason="the daemon of share '$name' ended: $(tail -n 3 "$work/$name.log")"
+			return 1
+		fi
 		pause 0.05
 	done
-	reason="the daemon of share '$name' did not come up: $(tail -n 3 "$work/$name.log")"
+	reason="the daemon of share '$name' made no socket: $(tail -n 3 "$work/$name.log")"
 	return 1
 }
 
-c_virtiofsd() { # SOCKET SHARE CACHE
+c_virtiofsd() { # SOCKET SHARE
 	# This daemon's thread pool dies of SIGSYS on newer hosts, and namespaces may be missing.
-	echo "/usr/lib/qemu/virtiofsd -f --thread-pool-size=0 -o sandbox=chroot -o log_level=warn" \
-		"-o cache=$3 --socket-path=$(quote "$1") -o source=$(quote "$2")"
+	echo "exec /usr/lib/qemu/virtiofsd -f --thread-pool-size=0 -o sandbox=chroot" \
+		"-o log_level=warn --socket-path=$(quote "$1") -o source=$(quote "$2")"
 }
 rust_virtiofsd() { # SOCKET SHARE
-	echo "$(quote "$rust_dir/run") --sandbox none --log-level warn" \
+	echo "exec $(quote "$rust_dir/run") --sandbox none --log-level warn" \
 		"--socket-path=$(quote "$1") --shared-dir=$(quote "$2")"
 }
 
@@ -98,12 +101,11 @@ start_daemons() {
 	if [ -z "$empty_root" ]; then
 		mkdir -p "$work/root"
 		start_daemon root unshare --mount --propagation private "$here/share-root.sh" \
-			"$work/root" bash -c "exec $(c_virtiofsd "$work/root.sock" "$work/root" auto)" ||
-			return 1
+			"$work/root" bash -c "$(c_virtiofsd "$work/root.sock" "$work/root")" || return 1
 	fi
 	[ -n "$tag" ] || return 0
 	case $daemon in
-	c) command=$(c_virtiofsd "$sock" "$share" auto) ;;
+	c) command=$(c_virtiofsd "$sock" "$share") ;;
 	rust) command=$(rust_virtiofsd "$sock" "$share") ;;
 	*)
 		command=${daemon//'{socket}'/$(quote "$sock")}
@@ -113,22 +115,22 @@ start_daemons() {
 		command=${command//'{rust}'/$(quote "$rust_dir/run")}
 		;;
 	esac
-	start_daemon data bash -c "exec $command"
+	start_daemon data bash -c "$command"
 }
 
 # start_qemu: in the background, $qemu is its process id.
 start_qemu() {
-	local args port
+	local args port clock=""
+	# All vCPUs of the emulator share one time stamp counter, but the kernel cannot know: without
+	# being told, 6.1 falls back to the HPET, whose every read is an exit.
+	[ "$accel" = kvm ] || clock=tsc=reliable
 	args=(-machine "q35,memory-backend=mem" -cpu "$cpu" -smp "$cpus" -m "$mem"
 		-object "memory-backend-memfd,id=mem,size=${mem}M,share=on"
 		-nodefaults -no-user-config -display none -no-reboot
 		-kernel "$kernel_dir/vmlinuz" -initrd "$work/initramfs.img"
-		-append "console=ttyS0 quiet panic=-1 oops=panic $append"
+		-append "console=ttyS0 quiet panic=-1 oops=panic $clock $append"
 		-serial "file:$work/console.log" -device virtio-serial-pci)
-	case $accel in
-	kvm) args+=(-accel kvm) ;;
-	*) args+=(-accel "tcg,thread=multi") ;;
-	esac
+	if [ "$accel" = kvm ]; then args+=(-accel kvm); else args+=(-accel "tcg,thread=multi"); fi
 	for port in status results out err; do
 		args+=(-chardev "file,id=$port,path=$work/$port"
 			-device "virtserialport,chardev=$port,name=lab.$port")
@@ -138,21 +140,27 @@ start_qemu() {
 	[ -z "$tag" ] || args+=(-chardev "socket,id=data,path=$work/data.sock"
 		-device "vhost-user-fs-pci,chardev=data,tag=$tag,num-request-queues=$queues,queue-size=$queue_size")
 	[ -z "$qmp" ] || args+=(-qmp "unix:$qmp,server=on,wait=off")
-	(bound qemu-system-x86_64 "${args[@]}") > "$work/qemu.log" 2>&1 < /dev/null &
+	(bound setsid qemu-system-x86_64 "${args[@]}") > "$work/qemu.log" 2>&1 < /dev/null &
 	qemu=$!
 }
 
-# stop PID...: politely, then not; returns when they are gone.
-stop() {
-	local pid i
-	[ $# -gt 0 ] || return 0
-	kill "$@" 2> /dev/null || :
-	for ((i = 0; i < 40; i++)); do
-		for pid in "$@"; do
-			if kill -0 "$pid" 2> /dev/null; then pause 0.05; continue 2; fi
+# wait_for SECONDS PID...: until they are gone; fails when they are not.
+wait_for() {
+	local deadline=$((SECONDS + $1)) pid; shift
+	for pid in "$@"; do
+		while kill -0 "$pid" 2> /dev/null; do
+			[ $SECONDS -lt $deadline ] || return 1
+			pause 0.02
 		done
-		break
 	done
-	kill -KILL "$@" 2> /dev/null || :
+}
+
+# stop PID...: and what they started; politely, then not.
+stop() {
+	local groups=("${@/#/-}")
+	[ $# -gt 0 ] || return 0
+	kill -- "$@" "${groups[@]}" 2> /dev/null || :
+	wait_for 2 "$@" || :
+	kill -KILL -- "$@" "${groups[@]}" 2> /dev/null || :
 	wait "$@" 2> /dev/null || :
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh - boot a guest whose root is this machine's, read-only over virtio-fs, run a script in it,
 # and come back with its output, its files and its exit status. README.md has examples.
@@ -17,7 +17,8 @@ usage: run.sh [OPTION...] -- SCRIPT [ARG...]
   --rw                   mount it writable
   --tag TAG              its tag (data)
   --daemon c|rust|CMD    who serves it (c); in CMD {socket} {share} {tag} stand for these, and
-                         {c} {rust} for the programs of the stock daemons
+                         {c} {rust} for the programs of the stock daemons; if CMD is more than
+                         one command, let it `exec` the daemon
   --queues N             its request queues (1)
   --queue-size N         entries of each (1024)
   --no-data  --no-mount  no data share at all / there, but not mounted
@@ -27,7 +28,7 @@ usage: run.sh [OPTION...] -- SCRIPT [ARG...]
                          checkout, the working directory and the script's directory are)
   --empty-root DIR       no root but an initramfs with busybox and DIR's contents; SCRIPT is copied
   --qmp PATH             QEMU's control socket
-  --timeout S            of the script's guest (120): exit status 124
+  --timeout S            for the script, from its first line on (120): exit status 124
   --retries N            after the emulator's known panic (3)
   -v                     say how long each step took
 exit status: the script's; 124 timeout; 125 the lab failed, with the reason on stderr
@@ -38,7 +39,7 @@ here=$(dirname "$(readlink -f "$0")")
 cache=${VQSTEER_LAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/vqsteer-lab}
 kernel=6.12 cpu=max cpus=4 mem=1024 append='' share='' rw=ro tag=data daemon=c queues=1
 queue_size=1024 mount_data=yes out='' env=() keep=() empty_root='' qmp='' time_limit=120
-retries=3 verbose='' work='' qemu='' reason='' rust_dir='' pumps=()
+retries=3 verbose='' work='' accel='' qemu='' reason='' rust_dir='' pumps=()
 boot_limit=${VQSTEER_LAB_BOOT_LIMIT:-90} # seconds; a busy machine boots in 20
 # shellcheck source=/dev/null
 . "$here/host-lib.sh"
@@ -126,7 +127,8 @@ covered_dirs() {
 }
 
 stop_attempt() {
-	stop ${qemu:+"$qemu"} "${daemons[@]}"
+	stop ${qemu:+"$qemu"}
+	stop "${daemons[@]}"
 	qemu='' daemons=()
 	# The output is ours to the last byte; without QEMU the pipes are at their end.
 	[ ${#pumps[@]} -eq 0 ] || wait "${pumps[@]}" 2> /dev/null || :
@@ -154,26 +156,32 @@ sweep() {
 	done
 }
 
-status_has() { grep -q "^$1" "$work/status" 2> /dev/null; }
-panicked() { grep -q 'int3: 0000' "$work/console.log" 2> /dev/null; }
+status_has() {
+	local status
+	read -rd '' status < "$work/status" || :
+	[[ $'\n'$status == *$'\n'"$1 "* ]]
+}
+panicked() { grep -aq 'int3: 0000' "$work/console.log" 2> /dev/null; }
 
 # attempt: one boot. 0 the script ran and $code is its status; 1 $reason; 2 timeout; 3 never started.
 attempt() {
-	local began=$SECONDS deadline
+	local deadline started=''
+	reason=''
 	rm -f "$work"/{status,console.log,results,out,err}
 	: > "$work/status"; : > "$work/console.log"
 	mkfifo "$work/out" "$work/err"
-	cat "$work/out" & pumps=($!)
-	cat "$work/err" >&2 & pumps+=($!)
+	(bound cat "$work/out") & pumps=($!)
+	(bound cat "$work/err") >&2 & pumps+=($!)
 	if ! start_daemons; then kill "${pumps[@]}"; return 1; fi
 	start_qemu
-	deadline=$((began + boot_limit))
+	deadline=$((SECONDS + boot_limit))
 	while kill -0 "$qemu" 2> /dev/null; do
-		if [ "$deadline" -ne $((began + time_limit)) ] && status_has start; then
-			deadline=$((began + time_limit))
+		if [ -z "$started" ] && status_has start; then
+			started=yes
+			deadline=$((SECONDS + time_limit))
 		fi
-		if [ $SECONDS -ge "$deadline" ]; then
-			if status_has start; then return 2; fi
+		if [ $SECONDS -ge $deadline ]; then
+			[ -z "$started" ] || return 2
 			reason="the guest did not start the script within $boot_limit s"
 			return 3
 		fi
@@ -182,6 +190,7 @@ attempt() {
 	code=$(sed -n 's/^exit //p' "$work/status")
 	[ -z "$code" ] || return 0
 	reason=$(sed -n 's/^fail //p' "$work/status")
+	[ -n "$reason" ] || reason=$(grep -aom 1 'Kernel panic.*' "$work/console.log" | tr -d '\r')
 	[ -n "$reason" ] || reason="the guest ended before the script did"
 	return 1
 }
@@ -240,7 +249,7 @@ case $daemon in
 rust|*'{rust}'*) rust_dir=$("$here/fetch.sh" rust-virtiofsd) || die "no Rust virtiofsd" ;;
 esac
 if [ -z "$share" ]; then share=$work/share; mkdir "$share"; fi
-accel=$(accelerator)
+choose_accelerator
 guest_config | make_initramfs "$([ -n "$empty_root" ] && echo empty || echo root)" "$work/initramfs.img"
 [ -z "$verbose" ] || echo "run.sh: boot ${EPOCHREALTIME} $accel" >&2
 run_guest

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # share-root.sh SKELETON COMMAND... - for run.sh, inside a private mount namespace: assemble at the
 # directory SKELETON the root that a guest sees (this machine's, read-only, plus the mount points a

@@ -116,7 +116,7 @@ static int loop(struct top *t)
 	if (t->next_ns > after(t->last_ns, TOP_FIRST_S))
 		t->next_ns = after(t->last_ns, TOP_FIRST_S);
 	while (!err && !done(t)) {
-		/* Held by ^S: keep what is to be drawn until it can be. */
+		/* A slow line: what is to be drawn waits for the next interval or key. */
 		if (todo & (TOP_DO_DRAW | TOP_DO_REPAINT) && top_term_writable()) {
 			top_view_draw(&t->model, &t->term, todo & TOP_DO_REPAINT);
 			todo = 0;

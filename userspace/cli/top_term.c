@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,6 +134,18 @@ static void hold_signals(struct top_term *t)
 	sigaction(SIGQUIT, &(struct sigaction){ .sa_handler = SIG_IGN }, &t->saved_quit);
 }
 
+/* ^S would hold the process in a write, where no signal ends it. */
+static void no_flow_control(void)
+{
+	struct termios mode;
+
+	if (tcgetattr(STDIN_FILENO, &mode) < 0)
+		return;
+	mode.c_iflag &= ~(tcflag_t)IXON;
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &mode) == 0)
+		def_prog_mode();
+}
+
 static bool want_color(bool no_color)
 {
 	const char *env = getenv("NO_COLOR"); /* no-color.org: set and not empty */
@@ -157,6 +170,7 @@ int top_term_open(struct top_term *t, bool no_color)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
+	no_flow_control();
 	curs_set(0);
 	t->color = want_color(no_color);
 	if (t->color) {

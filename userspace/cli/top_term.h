@@ -44,7 +44,7 @@ int top_term_wait(const struct top_term *t, uint64_t deadline_ns);
 /* The next key, an ASCII character or enum top_key; 0: one without meaning here; -1: no more. */
 int top_term_key(void);
 
-/* Whether drawing would not block: false while the user holds the output with ^S. */
+/* Whether the terminal takes output: false while a slow line is still busy with the last. */
 bool top_term_writable(void);
 
 #endif

@@ -322,6 +322,18 @@ static int fill_self(const struct obs_guest *g, struct vqs_snapshot *s)
 	return 0;
 }
 
+/* The stack starts in the BPF program and its trampoline; a reader cares from the lock's taker on. */
+static void drop_own_frames(struct vqs_snap_stack *s)
+{
+	for (size_t i = 0; i < s->depth; i++) {
+		if (!strstr(s->frame[i], "queued_spin_lock_slowpath"))
+			continue;
+		s->depth -= i + 1;
+		memmove(s->frame, s->frame[i + 1], s->depth * sizeof(*s->frame));
+		return;
+	}
+}
+
 static int fill_stack(const struct obs_guest *g, uint32_t id, const struct vqs_stack_stat *st,
 		      struct vqs_snap_stack *out)
 {
@@ -348,6 +360,7 @@ static int fill_stack(const struct obs_guest *g, uint32_t id, const struct vqs_s
 		return -ENOMEM;
 	for (size_t i = 0; i < out->depth; i++)
 		ksyms_format(g->syms, ip[i], out->frame[i], sizeof(out->frame[i]));
+	drop_own_frames(out);
 	return 0;
 }
 

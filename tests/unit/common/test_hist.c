@@ -141,8 +141,8 @@ static void merge_is_a_sum(void **state)
 		vqs_hist_merge(&right, &c);
 		vqs_hist_merge(&right, &a); /* a + (b + c) */
 		assert_memory_equal(&left, &right, sizeof(left));
-		assert_int_equal(vqs_hist_count(&left), vqs_hist_count(&a) + vqs_hist_count(&b) +
-								 vqs_hist_count(&c));
+		assert_int_equal(vqs_hist_count(&left),
+				 vqs_hist_count(&a) + vqs_hist_count(&b) + vqs_hist_count(&c));
 	}
 }
 
@@ -160,7 +160,8 @@ static void diff_inverts_merge(void **state)
 		vqs_hist_diff(&diff, &before, &after);
 		assert_memory_equal(diff.bucket, added.bucket, sizeof(diff.bucket));
 		assert_int_equal(diff.sum, added.sum);
-		/* The maximum: exact when it is a new one, else in the right bucket and not below. */
+		/* The maximum: exact when it is a new one, else in the right bucket and not below.
+		 */
 		assert_true(diff.max >= added.max);
 		if (added.max > before.max)
 			assert_int_equal(diff.max, added.max);
