@@ -206,7 +206,7 @@ static int load(struct obs_guest *g)
 		err = guest_bpf__load(g->skel);
 	if (!err)
 		err = guest_map_maps(g);
-	if (!err && g->dims.trace)
+	if (!err && g->dims.ring_bytes)
 		err = guest_open_rings(g);
 	return err;
 }
@@ -329,10 +329,8 @@ static int size_up(struct obs_guest *g, char **err)
 
 	if (cpus < 0)
 		return set_error(err, cpus, "cannot count CPUs: %s", strerror(-cpus));
-	if (!queues) {
-		queues = guest_count_queues("");
-		queues = queues < MIN_QUEUES ? MIN_QUEUES : queues;
-	}
+	if (!queues)
+		queues = MIN_QUEUES;
 	queues = queues > MAX_QUEUES ? MAX_QUEUES : queues;
 	guest_dims(&g->opts, queues, cpus, &g->dims);
 	bytes = guest_dims_bytes(&g->dims);
@@ -391,6 +389,7 @@ void obs_guest_close(struct obs_guest *g)
 	tear_down(g);
 	if (g->stats_fd >= 0)
 		close(g->stats_fd);
+	obs_devices_free(&g->sysfs);
 	ksyms_free(g->syms);
 	free(g->plan);
 	free(g->status);

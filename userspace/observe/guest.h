@@ -23,7 +23,7 @@ struct obs_guest_opts {
 	const char *btf_path;	/* --btf; NULL: the kernel's own */
 	uint64_t max_memory;	/* bytes of BPF maps allowed; refused above (-E2BIG) */
 	uint32_t slots;		/* requests that can be followed at once */
-	uint32_t max_queues;	/* 0: from the devices found, at least 64 */
+	uint32_t max_queues;	/* virtqueues there is room for; 0: 64 */
 	bool locks;		/* watch locks */
 	bool stacks;		/* keep waiters' stacks */
 	bool timed;		/* count the programs' own run time (--self) */

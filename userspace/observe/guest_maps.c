@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sizes of the guest maps, what they cost, and their mappings. */
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -10,7 +9,10 @@
 
 #include "guest.skel.h" /* uses the types above */
 
-#define TRACE_RING_BYTES (256u << 10) /* per CPU: 1,600 records, 16 ms at 100k requests/s */
+/* Trace rings: 256 KiB hold 1,600 records; on large machines less each, 16 MiB in all. */
+#define RING_BYTES_MAX	   (256u << 10)
+#define RING_BYTES_MIN	   (16u << 10)
+#define RING_BYTES_ALL	   (16u << 20)
 #define OPS_PER_QUEUE 16	      /* a busy queue of a mixed load was seen to use 9 to 15 */
 
 static uint32_t log2_up(uint32_t n)
@@ -20,6 +22,15 @@ static uint32_t log2_up(uint32_t n)
 	while (bits < 31 && (1u << bits) < n)
 		bits++;
 	return bits;
+}
+
+static uint32_t ring_bytes(uint32_t cpus)
+{
+	uint32_t bytes = RING_BYTES_MAX;
+
+	while (bytes > RING_BYTES_MIN && (uint64_t)bytes * cpus > RING_BYTES_ALL)
+		bytes /= 2;
+	return bytes;
 }
 
 void guest_dims(const struct obs_guest_opts *o, uint32_t queues, uint32_t cpus,
@@ -35,7 +46,7 @@ void guest_dims(const struct obs_guest_opts *o, uint32_t queues, uint32_t cpus,
 		.slot_set_bits = log2_up(o->slots / VQS_WAYS),
 		.max_stacks = o->stacks ? 1024 : 1,
 		.detail = o->detail_index >= 0,
-		.trace = o->trace,
+		.ring_bytes = o->trace ? ring_bytes(cpus) : 0,
 	};
 	if (!d->slot_set_bits)
 		d->slot_set_bits = 1; /* hash_addr() shifts by 64 - bits */
@@ -87,8 +98,7 @@ uint64_t guest_dims_bytes(const struct guest_dims *d)
 	map_sizes(d, size);
 	for (size_t i = 0; i < GUEST_MAPS; i++)
 		bytes += map_bytes(&size[i]);
-	if (d->trace)
-		bytes += (uint64_t)d->cpus * TRACE_RING_BYTES;
+	bytes += (uint64_t)d->cpus * d->ring_bytes;
 	if (d->max_stacks > 1)
 		bytes += (uint64_t)d->max_stacks * VQS_STACK_DEPTH * sizeof(__u64);
 	return bytes;
@@ -131,7 +141,7 @@ int guest_size_maps(struct guest_bpf *skel, const struct guest_dims *d)
 		err = bpf_map__set_max_entries(map[i], size[i].entries);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.stacks, d->max_stacks);
-	if (!err && d->trace)
+	if (!err && d->ring_bytes)
 		err = bpf_map__set_max_entries(skel->maps.trace_rings, d->cpus);
 	return err;
 }
@@ -159,28 +169,4 @@ void guest_unmap_maps(struct obs_guest *g)
 	for (size_t i = 0; i < GUEST_MAPS; i++)
 		if (g->mapping[i].addr)
 			munmap(g->mapping[i].addr, g->mapping[i].size);
-}
-
-/* Entries that @pattern, below @root, matches. */
-static size_t count_paths(const char *root, const char *pattern)
-{
-	char path[256];
-	glob_t found;
-	size_t n;
-
-	snprintf(path, sizeof(path), "%s%s", root, pattern);
-	if (glob(path, GLOB_NOSORT, NULL, &found))
-		return 0;
-	n = found.gl_pathc;
-	globfree(&found);
-	return n;
-}
-
-uint32_t guest_count_queues(const char *root)
-{
-	size_t devices = count_paths(root, "/sys/bus/virtio/drivers/virtiofs/virtio[0-9]*");
-	/* One directory per request queue on kernels with multiqueue; older ones use the first. */
-	size_t request = count_paths(root, "/sys/fs/virtiofs/*/mqs/*");
-
-	return devices + (request > devices ? request : devices);
 }

@@ -5,6 +5,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "observe/devices.h"
 #include "observe/guest.h"
 #include "observe/ksyms.h"
 #include "observe/probes.h"
@@ -14,7 +15,8 @@ struct guest_bpf;
 /* Dimensions of the maps; every size follows from these. */
 struct guest_dims {
 	uint32_t cpus, max_queues, max_devices, max_ops, slot_set_bits, index_bits, max_stacks;
-	bool detail, trace;
+	uint32_t ring_bytes; /* of each CPU's trace ring; 0: no tracing */
+	bool detail;
 };
 
 enum guest_map {
@@ -51,6 +53,8 @@ struct obs_guest {
 	struct probe_plan *plan;	  /* [obs_nr_probe_defs] */
 	struct obs_probe_status *status;  /* same */
 	struct ksyms *syms;
+	struct obs_devices sysfs; /* as sysfs described them ... */
+	uint32_t sysfs_seen;	  /* ... when BPF had seen this many */
 	int stats_fd; /* BPF_ENABLE_STATS is on while open; -1 */
 	int *ring_fd; /* [cpus] */
 	struct ring_buffer *rings;
@@ -70,8 +74,6 @@ uint64_t guest_dims_bytes(const struct guest_dims *d);
 int guest_size_maps(struct guest_bpf *skel, const struct guest_dims *d);
 int guest_map_maps(struct obs_guest *g);
 void guest_unmap_maps(struct obs_guest *g);
-/* Virtqueues that the machine's virtio-fs devices have, as far as sysfs tells. */
-uint32_t guest_count_queues(const char *root);
 
 /* guest_trace.c */
 int guest_open_rings(struct obs_guest *g);

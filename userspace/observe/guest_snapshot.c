@@ -10,8 +10,8 @@
 #include "common/cleanup.h"
 #include "common/hist.h"
 #include "observe/acquisitions.h"
+#include "observe/devices.h"
 #include "observe/guest_priv.h"
-#include "observe/mqmap.h"
 
 #include "guest.skel.h" /* uses the types above */
 
@@ -180,6 +180,36 @@ static int cmp_queue(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
+/* The kernel's CPU -> queue map of @d, where it shows one. */
+static int fill_map(const struct obs_guest *g, struct vqs_snap_device *d)
+{
+	for (size_t i = 0; i < g->sysfs.nr; i++) {
+		const struct obs_device *from = &g->sysfs.device[i];
+
+		if (from->virtio_index != d->virtio_index || !from->nr_map)
+			continue;
+		d->map = malloc(from->nr_map * sizeof(*d->map));
+		if (!d->map)
+			return -ENOMEM;
+		d->nr_map = from->nr_map;
+		for (size_t c = 0; c < d->nr_map; c++)
+			d->map[c] = from->map[c] == OBS_NO_QUEUE ? 0 : from->map[c];
+	}
+	return 0;
+}
+
+/* The map changes with the device only: sysfs is read again when one appears. */
+static int read_sysfs(struct obs_guest *g)
+{
+	uint32_t seen = g->skel->bss->globals.devices_used;
+
+	if (g->sysfs_seen == seen)
+		return 0;
+	g->sysfs_seen = seen;
+	obs_devices_free(&g->sysfs);
+	return obs_devices_read("", &g->sysfs);
+}
+
 static int fill_device(const struct obs_guest *g, uint32_t slot, struct vqs_snap_device *d)
 {
 	const struct vqs_device *from = (const struct vqs_device *)guest_map(g, MAP_DEVICES) + slot;
@@ -204,9 +234,7 @@ static int fill_device(const struct obs_guest *g, uint32_t slot, struct vqs_snap
 		if (queues[q].vq && queues[q].device == slot)
 			err = fill_queue(g, q, &d->queues[d->nr_queues++]);
 	qsort(d->queues, d->nr_queues, sizeof(*d->queues), cmp_queue);
-	if (!err)
-		err = mqmap_read("", d->tag, g->dims.cpus, &d->map, &d->nr_map);
-	return err;
+	return err ?: fill_map(g, d);
 }
 
 static int fill_devices(const struct obs_guest *g, struct vqs_snapshot *s)
@@ -420,6 +448,8 @@ int obs_guest_snapshot(struct obs_guest *g, struct vqs_snapshot **out)
 	if (!s)
 		return -ENOMEM;
 	err = read_levels(g);
+	if (!err)
+		err = read_sysfs(g);
 	if (err)
 		return err;
 	s->mono_ns = now_ns(CLOCK_MONOTONIC);

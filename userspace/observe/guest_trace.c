@@ -9,8 +9,6 @@
 
 #include "guest.skel.h" /* uses the types above */
 
-#define TRACE_RING_BYTES (256u << 10) /* guest_maps.c counts the same */
-
 static int deliver(void *ctx, void *data, size_t size)
 {
 	struct obs_guest *g = ctx;
@@ -39,7 +37,7 @@ static int open_ring(struct obs_guest *g, uint32_t cpu)
 	int err;
 
 	g->ring_fd[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trace_ring", 0, 0,
-					 TRACE_RING_BYTES, NULL);
+					 g->dims.ring_bytes, NULL);
 	if (g->ring_fd[cpu] < 0)
 		return g->ring_fd[cpu];
 	err = bpf_map_update_elem(bpf_map__fd(g->skel->maps.trace_rings), &cpu, &g->ring_fd[cpu],
