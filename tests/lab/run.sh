@@ -136,7 +136,8 @@ stop_attempt() {
 }
 
 cleanup() {
-	trap - EXIT INT TERM HUP
+	trap - EXIT
+	trap '' INT TERM HUP
 	[ ${#pumps[@]} -eq 0 ] || kill "${pumps[@]}" 2> /dev/null || :
 	stop_attempt
 	if [ -n "$work" ]; then
@@ -219,7 +220,7 @@ run_guest() {
 
 show_logs() {
 	local log
-	for log in console qemu root data; do
+	for log in data root qemu console; do
 		[ -s "$work/$log.log" ] || continue
 		echo "--- $log.log" >&2
 		tail -n 25 "$work/$log.log" | tr -d '\r' >&2
