@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Facts about made-up machines: a good one, and what is wrong with it after one change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "observe/system.h"
+#include "tree.h"
+
+/* A 6.12 guest with everything in place. */
+static void put_good(const struct tree *t)
+{
+	tree_put(t, "/proc/sys/kernel/osrelease", "6.12.117+deb13-cloud-amd64\n");
+	tree_put(t, "/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+	tree_put(t, "/proc/sys/kernel/kptr_restrict", "0\n");
+	tree_put(t, "/proc/sys/net/core/bpf_jit_enable", "1\n");
+	tree_put(t, "/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+	tree_put(t, "/proc/self/mountinfo", "22 1 0:20 / / rw - virtiofs root rw\n");
+	tree_put(t, "/proc/filesystems", "nodev\tproc\nnodev\tfuse\n\text4\nnodev\tvirtiofs\n");
+	tree_put(t, "/proc/modules", "loop 40960 0 - Live 0x0\n");
+	tree_put(t, "/proc/kallsyms",
+		 "ffffffff81000000 T _stext\n"
+		 "ffffffff81000100 t virtio_fs_send_req\n"
+		 "ffffffff81000200 t virtio_fs_enqueue_req\n"
+		 "ffffffff81000300 T native_queued_spin_lock_slowpath\n"
+		 "ffffffff81000400 T __pv_queued_spin_lock_slowpath\n");
+	tree_put(t, "/sys/kernel/btf/vmlinux", "x");
+	tree_put(t, "/sys/devices/system/cpu/possible", "0-3\n");
+	tree_put(t, "/sys/bus/event_source/devices/kprobe/type", "8\n");
+	tree_put(t, "/sys/fs/virtiofs/2/tag", "root\n");
+	tree_put(t, "/sys/fs/virtiofs/2/mqs/1/cpu_list", "0, 1, 2, 3\n");
+}
+
+struct machine {
+	struct tree tree;
+	struct obs_system_source src;
+	struct obs_system sys;
+};
+
+static int setup(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	if (!m || tree_make(&m->tree))
+		return -1;
+	put_good(&m->tree);
+	m->src = (struct obs_system_source){
+		.root = m->tree.root, .machine = "x86_64", .hypervisor = OBS_HV_KVM_PV};
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct machine *m = *state;
+
+	obs_system_free(&m->sys);
+	tree_remove(&m->tree);
+	free(m);
+	return 0;
+}
+
+static const struct obs_fact *look(struct machine *m, const char *id)
+{
+	obs_system_free(&m->sys);
+	assert_int_equal(obs_system_read(&m->src, &m->sys), 0);
+	return obs_system_fact(&m->sys, id);
+}
+
+/* Fact @id has this verdict and problem; what is not fine says what it costs and what to do. */
+static void expect(struct machine *m, const char *id, enum obs_verdict verdict,
+		   enum obs_problem problem, const char *value)
+{
+	const struct obs_fact *f = look(m, id);
+
+	assert_non_null(f);
+	assert_string_equal(f->value, value);
+	assert_int_equal(f->verdict, verdict);
+	assert_int_equal(f->problem, problem);
+	assert_int_equal(f->costs[0] != '\0', verdict != OBS_FINE);
+	assert_int_equal(f->remedy[0] != '\0', verdict != OBS_FINE);
+}
+
+static void good_machine(void **state)
+{
+	struct machine *m = *state;
+
+	look(m, "kernel");
+	for (size_t i = 0; i < m->sys.nr_facts; i++)
+		assert_int_equal(m->sys.fact[i].verdict, OBS_FINE);
+	assert_true(m->sys.can_trace);
+	assert_int_equal(m->sys.kernel, 6 << 16 | 12);
+	assert_int_equal(m->sys.possible_cpus, 4);
+	assert_int_equal(m->sys.spin, OBS_SPIN_PARAVIRT);
+	assert_string_equal(obs_system_fact(&m->sys, "kernel")->value, "6.12");
+	assert_string_equal(obs_system_fact(&m->sys, "kernel")->detail,
+			    "6.12.117+deb13-cloud-amd64");
+	assert_string_equal(obs_system_fact(&m->sys, "multiqueue")->value, "all request queues");
+	assert_null(obs_system_fact(&m->sys, "nonsense"));
+}
+
+static void old_kernels(void **state)
+{
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.15.0-91-generic\n");
+	expect(m, "kernel", OBS_WARN, OBS_NO_PROBLEM, "5.15");
+	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.10.0\n");
+	expect(m, "kernel", OBS_FAIL, OBS_NO_SUPPORT, "5.10");
+}
+
+static void memlock_of_old_kernels(void **state)
+{
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.10.0\n");
+	tree_put(&m->tree, "/proc/self/limits",
+		 "Limit                     Soft Limit           Hard Limit           Units\n"
+		 "Max locked memory         8388608              8388608              bytes\n");
+	expect(m, "memlock", OBS_FINE, OBS_NO_PROBLEM, "limits BPF on this kernel");
+	tree_put(&m->tree, "/proc/self/status", "CapEff:\t000000c000000000\n");
+	expect(m, "memlock", OBS_WARN, OBS_NO_PROBLEM, "limits BPF on this kernel");
+	tree_put(&m->tree, "/proc/self/limits",
+		 "Max locked memory         unlimited            unlimited            bytes\n");
+	expect(m, "memlock", OBS_FINE, OBS_NO_PROBLEM, "limits BPF on this kernel");
+}
+
+static void first_queue_only(void **state)
+{
+	struct machine *m = *state;
+
+	tree_cut(&m->tree, "/sys/fs/virtiofs/2/mqs/1/cpu_list");
+	expect(m, "multiqueue", OBS_FINE, OBS_NO_PROBLEM,
+	       "all request queues; this kernel does not say which CPU uses which");
+	tree_put(&m->tree, "/proc/kallsyms", "0 t virtio_fs_enqueue_req\n");
+	expect(m, "multiqueue", OBS_WARN, OBS_NO_PROBLEM,
+	       "this kernel uses only the first request queue");
+	tree_cut(&m->tree, "/proc/kallsyms");
+	expect(m, "multiqueue", OBS_FINE, OBS_NO_PROBLEM, "unknown before virtiofs is loaded");
+}
+
+static void types(void **state)
+{
+	struct machine *m = *state;
+
+	tree_cut(&m->tree, "/sys/kernel/btf/vmlinux");
+	expect(m, "btf", OBS_FAIL, OBS_NO_SUPPORT, "absent");
+	m->src.btf = "/some/file";
+	expect(m, "btf", OBS_FINE, OBS_NO_PROBLEM, "from --btf");
+}
+
+static void modules(void **state)
+{
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/modules",
+		 "virtiofs 1 0 - Live 0x0\nfuse 2 1 virtiofs, Live 0x0\n");
+	expect(m, "modules", OBS_FINE, OBS_NO_PROBLEM, "fuse a module, virtiofs a module");
+	expect(m, "btf", OBS_WARN, OBS_NO_PROBLEM, "present, but not for the modules");
+	tree_put(&m->tree, "/sys/kernel/btf/virtiofs", "x");
+	tree_put(&m->tree, "/sys/kernel/btf/fuse", "x");
+	expect(m, "btf", OBS_FINE, OBS_NO_PROBLEM, "present");
+	tree_put(&m->tree, "/proc/self/status", "CapEff:\t000000c000000000\n");
+	expect(m, "capabilities", OBS_WARN, OBS_NO_PROBLEM, "all but CAP_SYS_ADMIN");
+	tree_put(&m->tree, "/proc/modules", "");
+	tree_put(&m->tree, "/proc/filesystems", "nodev\tfuse\n");
+	expect(m, "modules", OBS_FAIL, OBS_NO_MOUNT, "fuse built in, virtiofs absent");
+	expect(m, "capabilities", OBS_FINE, OBS_NO_PROBLEM, "all but CAP_SYS_ADMIN");
+}
+
+static void rights(void **state)
+{
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/self/status", "CapEff:\t0000000000000000\n");
+	expect(m, "capabilities", OBS_FAIL, OBS_NO_RIGHTS, "CAP_BPF and CAP_PERFMON missing");
+	assert_false(m->sys.can_trace);
+	tree_put(&m->tree, "/proc/self/status", "CapEff:\t0000008000000000\n");
+	expect(m, "capabilities", OBS_FAIL, OBS_NO_RIGHTS, "CAP_PERFMON missing");
+	tree_cut(&m->tree, "/proc/self/status");
+	expect(m, "capabilities", OBS_WARN, OBS_NO_PROBLEM, "not readable");
+	tree_put(&m->tree, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	expect(m, "lockdown", OBS_FAIL, OBS_NO_RIGHTS, "confidentiality");
+	tree_put(&m->tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	expect(m, "lockdown", OBS_FINE, OBS_NO_PROBLEM, "integrity, which is no obstacle");
+	tree_put(&m->tree, "/proc/sys/kernel/kptr_restrict", "2\n");
+	expect(m, "kptr_restrict", OBS_WARN, OBS_NO_PROBLEM, "hidden from everybody");
+	tree_put(&m->tree, "/proc/sys/net/core/bpf_jit_enable", "0\n");
+	expect(m, "jit", OBS_WARN, OBS_NO_PROBLEM, "off");
+}
+
+static void spinlocks(void **state)
+{
+	struct machine *m = *state;
+
+	m->src.hypervisor = OBS_HV_OTHER;
+	look(m, "spinlocks");
+	assert_int_equal(m->sys.spin, OBS_SPIN_TEST_AND_SET);
+	m->src.hypervisor = OBS_HV_NONE;
+	look(m, "spinlocks");
+	assert_int_equal(m->sys.spin, OBS_SPIN_QUEUED);
+	m->src.hypervisor = OBS_HV_KVM_PV;
+	tree_put(&m->tree, "/proc/cmdline", "quiet nopvspin ro\n");
+	look(m, "spinlocks");
+	assert_int_equal(m->sys.spin, OBS_SPIN_QUEUED);
+	tree_put(&m->tree, "/proc/kallsyms", "0 T queued_spin_lock_slowpath\n");
+	look(m, "spinlocks");
+	assert_int_equal(m->sys.spin, OBS_SPIN_QUEUED);
+	tree_put(&m->tree, "/sys/kernel/realtime", "1\n");
+	expect(m, "spinlocks", OBS_WARN, OBS_NO_PROBLEM, "sleeping (PREEMPT_RT)");
+	assert_true(obs_spin_tracepoint_complete(OBS_SPIN_PARAVIRT));
+	assert_false(obs_spin_tracepoint_complete(OBS_SPIN_QUEUED));
+	assert_false(obs_spin_tracepoint_complete(OBS_SPIN_TEST_AND_SET));
+}
+
+static void nothing_mounted(void **state)
+{
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/self/mountinfo", "");
+	expect(m, "mounts", OBS_FAIL, OBS_NO_MOUNT, "none");
+}
+
+/* An empty tree: everything is reported, nothing fails or crashes. */
+static void no_files_at_all(void **state)
+{
+	struct machine *m = *state;
+	_cleanup_tree_ struct tree empty;
+
+	assert_int_equal(tree_make(&empty), 0);
+	m->src.root = empty.root;
+	assert_non_null(look(m, "kernel"));
+	assert_int_equal(m->sys.kernel, 0);
+	assert_false(m->sys.can_trace);
+}
+
+static void releases(void **state)
+{
+	assert_int_equal(obs_release_parse("6.1.0-37-amd64"), 6 << 16 | 1);
+	assert_int_equal(obs_release_parse("7.3"), 7 << 16 | 3);
+	assert_int_equal(obs_release_parse(""), 0);
+	assert_int_equal(obs_release_parse("six"), 0);
+	assert_int_equal(obs_release_parse("6"), 0);
+	assert_int_equal(obs_release_parse("99999.1"), 0);
+}
+
+#define MACHINE_TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MACHINE_TEST(good_machine),
+		MACHINE_TEST(old_kernels),
+		MACHINE_TEST(memlock_of_old_kernels),
+		MACHINE_TEST(first_queue_only),
+		MACHINE_TEST(types),
+		MACHINE_TEST(modules),
+		MACHINE_TEST(rights),
+		MACHINE_TEST(spinlocks),
+		MACHINE_TEST(nothing_mounted),
+		MACHINE_TEST(no_files_at_all),
+		cmocka_unit_test(releases),
+	};
+
+	return cmocka_run_group_tests_name("system", tests, NULL, NULL);
+}
