@@ -10,9 +10,10 @@ SHELL_FILES = $(shell git ls-files | xargs grep -lE '^\#!.*\b(sh|bash|busybox sh
 format: ## format the code as .clang-format says
 	$(CLANG_FORMAT) -i $(C_FILES)
 
+# cppcheck does not know __attribute__((cleanup)): leaks are what ASan's leak check is for.
 CPPCHECK_FLAGS := --quiet --std=c11 --language=c --error-exitcode=1 --inline-suppr \
 	--enable=warning,portability --suppress=missingIncludeSystem --suppress=unknownMacro \
-	--suppress=normalCheckLevelMaxBranches -D__GNUC__ -D_GNU_SOURCE \
+	--suppress=memleak --suppress=resourceLeak -D__GNUC__ -D_GNU_SOURCE \
 	-DVQS_VERSION='"x"' -Iinclude -Iuserspace
 
 lint: man ## clang-format, cppcheck, shellcheck, mandoc

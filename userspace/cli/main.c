@@ -56,7 +56,7 @@ static int run(const struct cli_args *a)
 int main(int argc, char *argv[])
 {
 	_cleanup_free_ char *err = NULL;
-	struct cli_args args;
+	struct cli_args args = {0};
 	int code;
 
 	fill_standard_fds();
