@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/select.h"
 #include "cli/table.h"
 #include "common/cleanup.h"
@@ -188,23 +189,20 @@ static int run_json(struct stat_run *run)
 	uint64_t step = (uint64_t)(run->o->interval_s * (double)SECOND);
 	uint64_t deadline = run->first->mono_ns, done = 0;
 	bool whole = true;
-	int code = CLI_OK, r;
+	int code = CLI_OK;
 
 	while (!code && whole && (!run->o->count || done++ < run->o->count)) {
 		_cleanup_(snapshot_freep) struct vqs_snapshot *s = NULL;
 
 		whole = cli_sleep_until(deadline += step);
 		if (!whole && !cli_stop)
-			break;
+			return cli_flush(); /* nobody reads any more */
 		code = take(run, &s);
 		if (code)
-			break;
-		r = exp_snapshot_json(s, stdout);
-		if (r == -ENOMEM)
-			return out_of_memory();
-		code = cli_flush();
+			return code;
+		code = cli_json_written(exp_snapshot_json(s, stdout));
 	}
-	return code ? code : cli_flush();
+	return code;
 }
 
 int cmd_stat(const struct cli_opts *o)
@@ -218,6 +216,7 @@ int cmd_stat(const struct cli_opts *o)
 	base.stacks = o->stacks;
 	base.timed = o->self;
 	base.detail_index = o->queue;
+	cli_buffer_output();
 	run.out.color = rend_want_color(stdout, o->no_color);
 	code = cli_open_guest(o, &base, &run.guest);
 	if (!code)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "common/cleanup.h"
@@ -164,11 +165,7 @@ static int run_trace(struct trace_run *run)
 			return CLI_FAILED;
 		}
 		say_lost(run, false);
-		code = cli_flush();
-		if (run->err == -ENOMEM) {
-			cli_error("out of memory");
-			return CLI_MEMORY;
-		}
+		code = cli_json_written(run->err);
 		if (reader_gone())
 			break;
 	}
@@ -197,6 +194,7 @@ int cmd_trace(const struct cli_opts *o)
 	code = cli_open_guest(o, &base, &run.guest);
 	if (code)
 		return code;
+	cli_buffer_output();
 	run.out = (struct rend){.out = stdout, .width = COLUMNS};
 	run.out.color = rend_want_color(stdout, o->no_color);
 	run.real_minus_mono_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
