@@ -211,26 +211,26 @@ int BPF_KPROBE(kprobe_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_f
 
 /* --- locks --- */
 
-#define LOCK_PROGS(name, function)                          \
-	SEC("fentry/" #function)                            \
-	int BPF_PROG(fentry_##name, void *lock)             \
-	{                                                   \
+#define LOCK_PROGS(name, function)                         \
+	SEC("fentry/" #function)                           \
+	int BPF_PROG(fentry_##name, void *lock)            \
+	{                                                  \
 		return on_lock_contended(ctx, addr(lock)); \
-	}                                                   \
-	SEC("fexit/" #function)                             \
-	int BPF_PROG(fexit_##name, void *lock)              \
-	{                                                   \
+	}                                                  \
+	SEC("fexit/" #function)                            \
+	int BPF_PROG(fexit_##name, void *lock)             \
+	{                                                  \
 		return on_lock_acquired(addr(lock));       \
-	}                                                   \
-	SEC("kprobe/" #function)                            \
-	int BPF_KPROBE(kprobe_##name, void *lock)           \
-	{                                                   \
+	}                                                  \
+	SEC("kprobe/" #function)                           \
+	int BPF_KPROBE(kprobe_##name, void *lock)          \
+	{                                                  \
 		return on_lock_contended(ctx, addr(lock)); \
-	}                                                   \
-	SEC("kretprobe/" #function)                         \
-	int BPF_KRETPROBE(kret_##name)                      \
-	{                                                   \
-		return on_lock_acquired(0);                 \
+	}                                                  \
+	SEC("kretprobe/" #function)                        \
+	int BPF_KRETPROBE(kret_##name)                     \
+	{                                                  \
+		return on_lock_acquired(0);                \
 	}
 
 /* Which one spins depends on the kernel: the native one (also test-and-set under a hypervisor

@@ -8,7 +8,6 @@
 
 #include "core.bpf.h"
 
-
 const volatile struct vqs_config cfg;
 struct vqs_globals globals;
 
@@ -21,15 +20,15 @@ struct vqs_globals globals;
 		__type(value, value_type);         \
 	} name SEC(".maps")
 
-SHARED_ARRAY(queues, struct vqs_queue);	   /* [max_queues] */
-SHARED_ARRAY(devices, struct vqs_device);  /* [max_devices] */
-SHARED_ARRAY(hists, struct vqs_hist);	   /* [max_queues * VQS_HOPS] */
-SHARED_ARRAY(op_index, __u64);		   /* [max_queues * VQS_OPS]: slot in op_totals + 1 */
-SHARED_ARRAY(op_totals, struct vqs_hist);  /* [max_ops] */
-SHARED_ARRAY(op_hops, struct vqs_hist);	   /* [VQS_OPS * VQS_HOPS] when a queue is selected */
-SHARED_ARRAY(errors, __u64);		   /* [max_queues * VQS_ERRNOS] */
-SHARED_ARRAY(cpu_queue, __u64);		   /* [max_queues * cpus] */
-SHARED_ARRAY(locks, struct vqs_lock);	   /* [max_queues * 2 + max_devices * 3] */
+SHARED_ARRAY(queues, struct vqs_queue);       /* [max_queues] */
+SHARED_ARRAY(devices, struct vqs_device);     /* [max_devices] */
+SHARED_ARRAY(hists, struct vqs_hist);         /* [max_queues * VQS_HOPS] */
+SHARED_ARRAY(op_index, __u64);                /* [max_queues * VQS_OPS]: slot in op_totals + 1 */
+SHARED_ARRAY(op_totals, struct vqs_hist);     /* [max_ops] */
+SHARED_ARRAY(op_hops, struct vqs_hist);       /* [VQS_OPS * VQS_HOPS] when a queue is selected */
+SHARED_ARRAY(errors, __u64);                  /* [max_queues * VQS_ERRNOS] */
+SHARED_ARRAY(cpu_queue, __u64);               /* [max_queues * cpus] */
+SHARED_ARRAY(locks, struct vqs_lock);         /* [max_queues * 2 + max_devices * 3] */
 SHARED_ARRAY(slot_sets, struct vqs_slot_set); /* [1 << slot_set_bits] */
 SHARED_ARRAY(vq_index, struct vqs_index);     /* [1 << index_bits] */
 SHARED_ARRAY(lock_index, struct vqs_index);   /* [1 << index_bits] */

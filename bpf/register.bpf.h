@@ -11,8 +11,7 @@
 #define NO_SLOT 0xffffffffu
 
 /* Address of a member, relocated, of a structure that is not read. */
-#define ADDR_OF(type, base, field) \
-	((base) + bpf_core_field_offset(type, field))
+#define ADDR_OF(type, base, field) ((base) + bpf_core_field_offset(type, field))
 
 INLINE __u32 queue_lock_slot(__u32 queue, enum vqs_lock_kind kind)
 {
@@ -148,15 +147,15 @@ static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 	q->vq = vq_addr;
 	q->device = dev_slot;
 	fud = (__u64)BPF_CORE_READ((struct virtio_fs_vq *)fsvq, fud);
-	lock_learn(queue_lock_slot(slot, VQS_LOCK_VQ),
-		   ADDR_OF(struct virtio_fs_vq, fsvq, lock));
+	lock_learn(queue_lock_slot(slot, VQS_LOCK_VQ), ADDR_OF(struct virtio_fs_vq, fsvq, lock));
 	if (fud)
 		lock_learn(queue_lock_slot(slot, VQS_LOCK_PQUEUE),
 			   ADDR_OF(struct fuse_dev, fud, pq) +
 				   bpf_core_field_offset(struct fuse_pqueue, lock));
 	if (req)
 		learn_connection(req, dev, dev_slot);
-	/* Before the superblock is filled (INIT) there is no fud: look again at the next request. */
+	/* Before the superblock is filled (INIT) there is no fud: look again at the next request.
+	 */
 	q->state = fud ? VQS_QUEUE_LIVE : VQS_QUEUE_STALE;
 	return slot;
 }
@@ -212,8 +211,8 @@ static __noinline int forget_device(__u64 fs, __u32 removed)
 INLINE int forget_fud(__u64 fud)
 {
 	__u32 slot;
-	__u64 addr = ADDR_OF(struct fuse_dev, fud, pq) +
-		     bpf_core_field_offset(struct fuse_pqueue, lock);
+	__u64 addr =
+		ADDR_OF(struct fuse_dev, fud, pq) + bpf_core_field_offset(struct fuse_pqueue, lock);
 
 	if (index_find(&lock_index, addr, &slot))
 		lock_forget(slot);

@@ -269,7 +269,8 @@ static __noinline struct vqs_hist *op_total_new(__u64 *entry)
 		return NULL;
 	}
 	slot = __sync_fetch_and_add(&globals.ops_used, 1);
-	/* Two CPUs may meet here; the loser's histogram stays unused, its value goes to the winner. */
+	/* Two CPUs may meet here; the loser's histogram stays unused, its value goes to the winner.
+	 */
 	if (slot < cfg.max_ops)
 		__sync_val_compare_and_swap(entry, 0, slot + 1);
 	slot = *entry - 1;
@@ -379,8 +380,9 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 		return 0;
 	queue = s->queue;
 	q = bpf_map_lookup_elem(&queues, &queue);
-	background = RD(direct, req, flags) >>
-			     bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) & 1;
+	background =
+		RD(direct, req, flags) >> bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) &
+		1;
 	if (s->state != VQS_SLOT_COLLECTED || !q) {
 		count_unfinished(s, addr(req), queue);
 		slot_free(set, way);

@@ -195,9 +195,9 @@ enum fuse_req_flag {
 	FR_BACKGROUND = 2,
 };
 
-#define VIRTIO_ID_FS 26		 /* include/uapi/linux/virtio_ids.h */
+#define VIRTIO_ID_FS 26         /* include/uapi/linux/virtio_ids.h */
 #define PF_WQ_WORKER 0x00000020 /* include/linux/sched.h */
-#define ENOMEM 12
-#define ENOSPC 28
+#define ENOMEM       12
+#define ENOSPC       28
 
 #endif

@@ -11,31 +11,33 @@
 
 #include "hist.h"
 
-/* One hop of a request's life; the histogram of hop h of queue slot q is hists[q * VQS_HOPS + h]. */
+/* One hop of a request's life; the histogram of hop h of queue slot q is hists[q * VQS_HOPS + h].
+ */
 enum vqs_hop {
 	VQS_HOP_BACKGROUND, /* allocated -> left the background queue (background requests only) */
-	VQS_HOP_INPUT,	    /* allocated, or left the background queue -> on the ring */
-	VQS_HOP_DEVICE,	    /* on the ring -> collected by done work */
-	VQS_HOP_IRQ,	    /* interrupt -> done work runs; one per interrupt, not per request */
-	VQS_HOP_COMPLETE,   /* collected -> request ended (with the extra work item if it may block) */
-	VQS_HOP_WAKE,	    /* request ended -> its waiter runs (synchronous requests only) */
-	VQS_HOP_TOTAL,	    /* allocated -> request ended */
+	VQS_HOP_INPUT,      /* allocated, or left the background queue -> on the ring */
+	VQS_HOP_DEVICE,     /* on the ring -> collected by done work */
+	VQS_HOP_IRQ,        /* interrupt -> done work runs; one per interrupt, not per request */
+	VQS_HOP_COMPLETE,   /* collected -> request ended (with the extra work item if it may block)
+			     */
+	VQS_HOP_WAKE,       /* request ended -> its waiter runs (synchronous requests only) */
+	VQS_HOP_TOTAL,      /* allocated -> request ended */
 	VQS_HOP_RING_FULL,  /* first refused with -ENOSPC -> on the ring; part of INPUT */
 	VQS_HOPS,
 };
 
 /* Opcodes of FUSE are below 64; CUSE_INIT and what a newer kernel adds share the last one. */
-#define VQS_OPS 64
-#define VQS_OP_OTHER 63
-/* Kernel errnos that a reply may carry are below 512 (fuse_dev_do_write, virtio_fs_verify_response);
- * those from 255 on share the last slot. */
-#define VQS_ERRNOS 256
-#define VQS_TAG_LEN 40
+#define VQS_OPS            64
+#define VQS_OP_OTHER       63
+/* Kernel errnos that a reply may carry are below 512 (fuse_dev_do_write,
+ * virtio_fs_verify_response); those from 255 on share the last slot. */
+#define VQS_ERRNOS         256
+#define VQS_TAG_LEN        40
 #define VQS_QUEUE_NAME_LEN 24
 
 enum vqs_queue_state {
 	VQS_QUEUE_FREE,
-	VQS_QUEUE_LIVE,	   /* addresses of its locks are known */
+	VQS_QUEUE_LIVE,    /* addresses of its locks are known */
 	VQS_QUEUE_STALE,   /* its connection is gone; learnt again at the next request */
 	VQS_QUEUE_REMOVED, /* its device is gone */
 };
@@ -46,65 +48,65 @@ enum vqs_queue_state {
  * per-CPU copies; what follows is updated atomically.
  */
 struct vqs_queue {
-	__u64 vq;	   /* struct virtqueue, key of the queue */
-	__u64 fsvq;	   /* struct virtio_fs_vq */
-	__u32 state;	   /* enum vqs_queue_state */
-	__u32 device;	   /* slot in devices[] */
-	__u32 index;	   /* 0 is hiprio, request queues count from 1 */
-	__u32 ring_size;   /* descriptors */
-	__u64 submitted;   /* added to the ring */
-	__u64 completed;   /* taken off the ring */
-	__u64 complete_only;	 /* taken off the ring, its submit was not seen */
-	__u64 background;	 /* of the submitted: through the background queue */
-	__u64 bytes_in;		 /* request bytes, guest to daemon, headers included */
-	__u64 bytes_out;	 /* reply bytes, daemon to guest, headers included */
-	__u64 ring_full;	 /* times a request was refused with -ENOSPC or -ENOMEM */
+	__u64 vq;                   /* struct virtqueue, key of the queue */
+	__u64 fsvq;                 /* struct virtio_fs_vq */
+	__u32 state;                /* enum vqs_queue_state */
+	__u32 device;               /* slot in devices[] */
+	__u32 index;                /* 0 is hiprio, request queues count from 1 */
+	__u32 ring_size;            /* descriptors */
+	__u64 submitted;            /* added to the ring */
+	__u64 completed;            /* taken off the ring */
+	__u64 complete_only;        /* taken off the ring, its submit was not seen */
+	__u64 background;           /* of the submitted: through the background queue */
+	__u64 bytes_in;             /* request bytes, guest to daemon, headers included */
+	__u64 bytes_out;            /* reply bytes, daemon to guest, headers included */
+	__u64 ring_full;            /* times a request was refused with -ENOSPC or -ENOMEM */
 	__u64 untracked_slot_taken; /* submitted, but no free slot to follow it */
-	__u64 start_missed;	 /* followed from submit only: allocated before attach */
+	__u64 start_missed;         /* followed from submit only: allocated before attach */
 	char name[VQS_QUEUE_NAME_LEN];
-	__u64 in_flight_kernel;	 /* virtio_fs_vq.in_flight when last asked (snapshot program) */
+	__u64 in_flight_kernel; /* virtio_fs_vq.in_flight when last asked (snapshot program) */
 
-	__u64 aborted;		 /* ended while on the ring */
-	__u64 end_missed;	 /* its slot was found again with a new request inside */
+	__u64 aborted;            /* ended while on the ring */
+	__u64 end_missed;         /* its slot was found again with a new request inside */
 	__u64 failed_before_ring; /* ended with an error and never on this ring; ring_full seen */
-	__u64 kicks;		 /* virtqueue_notify calls */
-	__u64 interrupts;	 /* virtio_fs_vq_done calls */
+	__u64 kicks;              /* virtqueue_notify calls */
+	__u64 interrupts;         /* virtio_fs_vq_done calls */
 	__u64 done_works;
-	__u64 irq_ns;		 /* first interrupt that no done work has served yet, 0: none */
+	__u64 irq_ns; /* first interrupt that no done work has served yet, 0: none */
 	__u64 reserved[2];
 };
 
 struct vqs_device {
-	__u64 fs;	   /* struct virtio_fs, key of the device; 0: slot free */
-	__u64 conn;	   /* struct fuse_iqueue of the mounted connection, 0: not mounted */
-	__u32 nvqs;	   /* virtqueues, hiprio included */
+	__u64 fs;   /* struct virtio_fs, key of the device; 0: slot free */
+	__u64 conn; /* struct fuse_iqueue of the mounted connection, 0: not mounted */
+	__u32 nvqs; /* virtqueues, hiprio included */
 	__u32 request_queues;
 	__u64 failed_before_queue; /* requests that ended before any ring was chosen */
-	__u32 max_background;	   /* as the daemon answered INIT */
-	__u32 virtio_index;	   /* N of virtioN */
+	__u32 max_background;      /* as the daemon answered INIT */
+	__u32 virtio_index;        /* N of virtioN */
 	char tag[VQS_TAG_LEN];
 };
 
 /* Locks by the field they are; the names are in observe/names.c. */
 enum vqs_lock_kind {
-	VQS_LOCK_VQ,	 /* virtio_fs_vq.lock, one per queue */
+	VQS_LOCK_VQ,     /* virtio_fs_vq.lock, one per queue */
 	VQS_LOCK_PQUEUE, /* fuse_pqueue.lock, one per queue */
 	VQS_LOCK_IQUEUE, /* fuse_iqueue.lock, guards fiq->pending; one per connection */
-	VQS_LOCK_BG,	 /* fuse_conn.bg_lock (fuse_chan.bg_lock since 7.x) */
-	VQS_LOCK_CONN,	 /* fuse_conn.lock (fuse_chan.lock) */
+	VQS_LOCK_BG,     /* fuse_conn.bg_lock (fuse_chan.bg_lock since 7.x) */
+	VQS_LOCK_CONN,   /* fuse_conn.lock (fuse_chan.lock) */
 	VQS_LOCK_KINDS,
 };
 
-#define VQS_QUEUE_LOCKS 2  /* VQ and PQUEUE: lock slot = queue * 2 + kind */
+#define VQS_QUEUE_LOCKS  2 /* VQ and PQUEUE: lock slot = queue * 2 + kind */
 #define VQS_DEVICE_LOCKS 3 /* the rest: max_queues * 2 + device * 3 + kind - 2 */
 
 /* A watched lock. Written by whoever has just acquired it, hence without atomics. */
 struct vqs_lock {
-	__u64 addr;	       /* 0: not learnt, or forgotten */
-	__u64 contended;       /* acquisitions that had to wait */
-	__u64 submit_wait_ns;  /* of the wait: by tasks that are not kernel workers */
+	__u64 addr;           /* 0: not learnt, or forgotten */
+	__u64 contended;      /* acquisitions that had to wait */
+	__u64 submit_wait_ns; /* of the wait: by tasks that are not kernel workers */
 	__u64 reserved[61];
-	struct vqs_hist wait;  /* ns; sum and max inside */
+	struct vqs_hist wait; /* ns; sum and max inside */
 };
 
 /* A request being followed, found by the address of its struct fuse_req. */
@@ -119,7 +121,7 @@ enum vqs_slot_state {
 struct vqs_slot {
 	__u64 alloc_ns;
 	__u64 dispatch_ns; /* left the background queue */
-	__u64 full_ns;	   /* first refused by the ring */
+	__u64 full_ns;     /* first refused by the ring */
 	__u64 submit_ns;
 	__u64 collect_ns;
 	__u64 end_ns;
@@ -153,12 +155,13 @@ struct vqs_globals {
 	__u32 devices_used;
 	__u32 ops_used;
 	__u32 reserved0;
-	__u64 untracked_table_full; /* submits and completes of queues that found no slot in queues[] */
-	__u64 ops_full;		    /* totals not kept per opcode: pool of opcode histograms full */
-	__u64 trace_lost;	    /* trace records that found their CPU's ring buffer full */
-	__u64 index_full;	    /* addresses that found no room in an index: their locks are unseen */
-	__u64 lock_nested;	    /* waits given up: another known lock was being waited for */
-	__u64 stack_failed;	    /* waits whose stack could not be taken */
+	__u64 untracked_table_full; /* submits and completes of queues that found no slot in
+				       queues[] */
+	__u64 ops_full;             /* totals not kept per opcode: pool of opcode histograms full */
+	__u64 trace_lost;           /* trace records that found their CPU's ring buffer full */
+	__u64 index_full;   /* addresses that found no room in an index: their locks are unseen */
+	__u64 lock_nested;  /* waits given up: another known lock was being waited for */
+	__u64 stack_failed; /* waits whose stack could not be taken */
 	__u64 reserved[6];
 };
 
@@ -194,21 +197,21 @@ struct vqs_trace {
 
 /* What --queue/--op/... ask for; compiled into the programs as read-only data. */
 struct vqs_config {
-	__u32 cpus;	     /* possible CPUs: columns of cpu_queue[] */
+	__u32 cpus; /* possible CPUs: columns of cpu_queue[] */
 	__u32 max_queues;
 	__u32 max_devices;
 	__u32 max_ops;
 	__u32 slot_set_bits; /* log2 of the number of slot sets */
 	__u32 index_bits;    /* log2 of the buckets in each index */
 	__u32 max_stacks;
-	__u8 locks;	     /* watch locks */
-	__u8 stacks;	     /* and keep the stacks of their waiters */
-	__u8 trace;	     /* write a record per finished request */
-	__u8 trace_errors;   /* ... only those that failed */
-	__s32 trace_op;	     /* ... of this opcode, -1: all */
-	__s32 trace_index;   /* ... on queues of this index, -1: all */
-	__u32 trace_pid;     /* ... asked by this pid, 0: all */
-	__s32 detail_index;  /* hops per opcode for queues of this index, -1: none */
+	__u8 locks;         /* watch locks */
+	__u8 stacks;        /* and keep the stacks of their waiters */
+	__u8 trace;         /* write a record per finished request */
+	__u8 trace_errors;  /* ... only those that failed */
+	__s32 trace_op;     /* ... of this opcode, -1: all */
+	__s32 trace_index;  /* ... on queues of this index, -1: all */
+	__u32 trace_pid;    /* ... asked by this pid, 0: all */
+	__s32 detail_index; /* hops per opcode for queues of this index, -1: none */
 	__u64 trace_slower_ns;
 };
 

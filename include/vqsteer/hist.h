@@ -14,10 +14,10 @@
 #include <linux/types.h>
 #endif
 
-#define VQS_HIST_SUB_BITS 3
-#define VQS_HIST_SUB (1 << VQS_HIST_SUB_BITS)
+#define VQS_HIST_SUB_BITS  3
+#define VQS_HIST_SUB       (1 << VQS_HIST_SUB_BITS)
 /* Highest value: exponent 63, i.e. group 60, sub-bucket 7 of the upper half: 60 * 8 + 15. */
-#define VQS_HIST_BUCKETS 496
+#define VQS_HIST_BUCKETS   496
 /* A histogram is one page of 512 words; BPF masks its index with this to please 6.1's verifier. */
 #define VQS_HIST_WORD_MASK 511
 

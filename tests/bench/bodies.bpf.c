@@ -38,12 +38,12 @@ static __always_inline __u64 fake_probe_read(void)
 #include "queues.bpf.h"
 #include "requests.bpf.h"
 
-#define VQ ((struct virtqueue *)0xffff888000001000ULL)
-#define WORK (VQ_ADDR + 64)
-#define VQ_ADDR 0xffff888000001000ULL
+#define VQ        ((struct virtqueue *)0xffff888000001000ULL)
+#define WORK      (VQ_ADDR + 64)
+#define VQ_ADDR   0xffff888000001000ULL
 #define LOCK_ADDR 0xffff888000002000ULL
-#define REQ_BASE 0xffff888100000000ULL
-#define REQ_SIZE 320 /* a struct fuse_req with its slab's alignment */
+#define REQ_BASE  0xffff888100000000ULL
+#define REQ_SIZE  320 /* a struct fuse_req with its slab's alignment */
 
 __u32 turn;
 
@@ -78,20 +78,20 @@ int empty(void *ctx)
 	return next_req() & 1;
 }
 
-#define LIFE(name, steps)                \
-	SEC("socket")                    \
-	int name(void *ctx)              \
-	{                                \
-		__u64 req = next_req();  \
-		steps;                   \
-		return 0;                \
+#define LIFE(name, steps)               \
+	SEC("socket")                   \
+	int name(void *ctx)             \
+	{                               \
+		__u64 req = next_req(); \
+		steps;                  \
+		return 0;               \
 	}
 
-#define ALLOC on_alloc((void *)REQ_BASE, req, true)
-#define SUBMIT on_submit(VQ, req, 0, true)
+#define ALLOC   on_alloc((void *)REQ_BASE, req, true)
+#define SUBMIT  on_submit(VQ, req, 0, true)
 #define COLLECT on_collect(VQ, req, true)
-#define END on_end((struct fuse_req *)req, true)
-#define WAKE on_wake(req)
+#define END     on_end((struct fuse_req *)req, true)
+#define WAKE    on_wake(req)
 
 LIFE(life_1_alloc, ALLOC)
 LIFE(life_2_submit, ALLOC; SUBMIT)

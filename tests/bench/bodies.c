@@ -15,9 +15,9 @@
 
 #include "bodies.skel.h"
 
-#define REPEAT 200000
-#define ROUNDS 31
-#define QUEUES 64
+#define REPEAT    200000
+#define ROUNDS    31
+#define QUEUES    64
 #define MAX_PROGS 32
 
 struct bench {
@@ -67,9 +67,17 @@ static int load(struct bodies_bpf **out)
 	if (!b)
 		return -1;
 	*(struct vqs_config *)&b->rodata->cfg = (struct vqs_config){
-		.cpus = 256, .max_queues = QUEUES, .max_devices = 8, .max_ops = QUEUES * 16,
-		.slot_set_bits = 11, .index_bits = 8, .max_stacks = 1, .locks = 1,
-		.trace_op = -1, .trace_index = -1, .detail_index = -1,
+		.cpus = 256,
+		.max_queues = QUEUES,
+		.max_devices = 8,
+		.max_ops = QUEUES * 16,
+		.slot_set_bits = 11,
+		.index_bits = 8,
+		.max_stacks = 1,
+		.locks = 1,
+		.trace_op = -1,
+		.trace_index = -1,
+		.detail_index = -1,
 	};
 	*out = b;
 	if (size_maps(b) || bodies_bpf__load(b))
@@ -113,7 +121,7 @@ int main(void)
 		bodies_bpf__destroy(b);
 		return 1;
 	}
-	bpf_object__for_each_program(prog, b->obj) {
+	bpf_object__for_each_program (prog, b->obj) {
 		if (n < MAX_PROGS && strcmp(bpf_program__name(prog), "setup"))
 			bench[n++] = (struct bench){.name = bpf_program__name(prog),
 						    .fd = bpf_program__fd(prog)};

@@ -89,12 +89,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: load JOBS COUNT SECONDS FILE\n");
 		return 2;
 	}
-	j = mmap(NULL, jobs * sizeof(*j), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	j = mmap(NULL, jobs * sizeof(*j), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		 0);
 	if (j == MAP_FAILED)
 		return 1;
 	for (int i = 0; i < jobs; i++)
 		if (!fork())
-			_exit(run_job(&j[i], i, strtoull(argv[2], NULL, 10), atof(argv[3]), argv[4]));
+			_exit(run_job(&j[i], i, strtoull(argv[2], NULL, 10), atof(argv[3]),
+				      argv[4]));
 	while (wait(&status) > 0)
 		failed |= status;
 	return report(j, jobs) || failed;

@@ -16,13 +16,13 @@
 /* Documented in vqsteer(1), section EXIT STATUS; tested. */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_FAILED = 1,	     /* something else went wrong; the message says what */
-	CLI_USAGE = 2,	     /* unknown option or command, bad value */
+	CLI_FAILED = 1,      /* something else went wrong; the message says what */
+	CLI_USAGE = 2,       /* unknown option or command, bad value */
 	CLI_PRIVILEGE = 3,   /* not permitted: capabilities, lockdown, unprivileged BPF */
 	CLI_UNSUPPORTED = 4, /* this kernel lacks BTF or a symbol that nothing works without */
 	CLI_NO_DEVICE = 5,   /* no virtio-fs mount, or none with this tag or queue */
-	CLI_MEMORY = 6,	     /* more BPF memory needed than --max-memory allows, or out of memory */
-	CLI_OUTPUT = 7,	     /* output could not be written: disk full, closed pipe */
+	CLI_MEMORY = 6,      /* more BPF memory needed than --max-memory allows, or out of memory */
+	CLI_OUTPUT = 7,      /* output could not be written: disk full, closed pipe */
 };
 
 struct cli_opts {
@@ -35,11 +35,11 @@ struct cli_opts {
 	bool no_locks;
 	bool no_color;
 	double interval_s; /* -i */
-	uint64_t count;	   /* -n; 0: until stopped */
+	uint64_t count;    /* -n; 0: until stopped */
 	const char *tag;   /* NULL: all */
-	int queue;	   /* index; -1: all */
-	int op;		   /* FUSE opcode; -1: all */
-	uint32_t pid;	   /* 0: all */
+	int queue;         /* index; -1: all */
+	int op;            /* FUSE opcode; -1: all */
+	uint32_t pid;      /* 0: all */
 	uint64_t slower_ns;
 	uint64_t max_memory; /* bytes */
 	uint32_t slots;
@@ -54,10 +54,12 @@ extern volatile sig_atomic_t cli_stop;
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flushes stdout; CLI_OUTPUT with a message (none for a closed pipe) if anything was not written. */
+/* Flushes stdout; CLI_OUTPUT with a message (none for a closed pipe) if anything was not written.
+ */
 int cli_flush(void);
 
-/* Sleeps until @deadline_ns of CLOCK_MONOTONIC; false when cli_stop was set or stdout's reader is gone. */
+/* Sleeps until @deadline_ns of CLOCK_MONOTONIC; false when cli_stop was set or stdout's reader is
+ * gone. */
 bool cli_sleep_until(uint64_t deadline_ns);
 
 /*

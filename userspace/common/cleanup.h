@@ -26,22 +26,22 @@ static inline void vqs_fclosep(FILE **f)
 		fclose(*f);
 }
 
-#define _cleanup_free_ _cleanup_(vqs_freep)
-#define _cleanup_close_ _cleanup_(vqs_closep)
+#define _cleanup_free_   _cleanup_(vqs_freep)
+#define _cleanup_close_  _cleanup_(vqs_closep)
 #define _cleanup_fclose_ _cleanup_(vqs_fclosep)
 
-#define TAKE_PTR(p)                           \
-	({                                    \
-		__typeof__(p) _taken = (p);   \
-		(p) = NULL;                   \
-		_taken;                       \
+#define TAKE_PTR(p)                         \
+	({                                  \
+		__typeof__(p) _taken = (p); \
+		(p) = NULL;                 \
+		_taken;                     \
 	})
 
-#define TAKE_FD(fd)               \
-	({                        \
+#define TAKE_FD(fd)                \
+	({                         \
 		int _taken = (fd); \
-		(fd) = -1;        \
-		_taken;           \
+		(fd) = -1;         \
+		_taken;            \
 	})
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -85,7 +85,7 @@ static int choose_programs(struct obs_guest *g)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, g->skel->obj) {
+	bpf_object__for_each_program (prog, g->skel->obj) {
 		bool helper = !strcmp(bpf_program__name(prog), "snapshot_levels");
 
 		bpf_program__set_autoload(prog, helper);
@@ -238,7 +238,8 @@ static int try_plan(struct obs_guest *g, size_t *failed, char *why, size_t size)
 
 static unsigned int allowed_rungs(const struct obs_guest_opts *o)
 {
-	unsigned int all = 1u << OBS_RUNG_FENTRY | 1u << OBS_RUNG_KPROBE | 1u << OBS_RUNG_TRACEPOINT;
+	unsigned int all =
+		1u << OBS_RUNG_FENTRY | 1u << OBS_RUNG_KPROBE | 1u << OBS_RUNG_TRACEPOINT;
 
 	return o->rungs ? o->rungs & all : all;
 }
@@ -335,11 +336,12 @@ static int size_up(struct obs_guest *g, char **err)
 	guest_dims(&g->opts, queues, cpus, &g->dims);
 	bytes = guest_dims_bytes(&g->dims);
 	if (bytes > g->opts.max_memory)
-		return set_error(err, -E2BIG,
-				 "BPF maps would take %.1f MiB (%u queues, %u CPUs, %u slots), "
-				 "more than --max-memory allows (%.1f MiB); raise it or lower --slots",
-				 bytes / 1048576.0, queues, (unsigned int)cpus, g->opts.slots,
-				 g->opts.max_memory / 1048576.0);
+		return set_error(
+			err, -E2BIG,
+			"BPF maps would take %.1f MiB (%u queues, %u CPUs, %u slots), "
+			"more than --max-memory allows (%.1f MiB); raise it or lower --slots",
+			bytes / 1048576.0, queues, (unsigned int)cpus, g->opts.slots,
+			g->opts.max_memory / 1048576.0);
 	return 0;
 }
 

@@ -20,36 +20,37 @@ struct obs_guest;
 enum obs_rung { OBS_RUNG_NONE, OBS_RUNG_FENTRY, OBS_RUNG_KPROBE, OBS_RUNG_TRACEPOINT, OBS_RUNGS };
 
 struct obs_guest_opts {
-	const char *btf_path;	/* --btf; NULL: the kernel's own */
-	uint64_t max_memory;	/* bytes of BPF maps allowed; refused above (-E2BIG) */
-	uint32_t slots;		/* requests that can be followed at once */
-	uint32_t max_queues;	/* virtqueues there is room for; 0: 64 */
-	bool locks;		/* watch locks */
-	bool stacks;		/* keep waiters' stacks */
-	bool timed;		/* count the programs' own run time (--self) */
-	bool trace;		/* write trace records */
+	const char *btf_path; /* --btf; NULL: the kernel's own */
+	uint64_t max_memory;  /* bytes of BPF maps allowed; refused above (-E2BIG) */
+	uint32_t slots;       /* requests that can be followed at once */
+	uint32_t max_queues;  /* virtqueues there is room for; 0: 64 */
+	bool locks;           /* watch locks */
+	bool stacks;          /* keep waiters' stacks */
+	bool timed;           /* count the programs' own run time (--self) */
+	bool trace;           /* write trace records */
 	bool trace_errors;
-	int trace_op;		/* -1: all */
-	int trace_index;	/* queue index, -1: all */
+	int trace_op;    /* -1: all */
+	int trace_index; /* queue index, -1: all */
 	uint32_t trace_pid;
 	uint64_t trace_slower_ns;
-	int detail_index;	/* queue whose opcodes show every hop, -1: none */
-	uint32_t rungs;		/* bits of 1 << enum obs_rung that may be used; 0: all */
+	int detail_index; /* queue whose opcodes show every hop, -1: none */
+	uint32_t rungs;   /* bits of 1 << enum obs_rung that may be used; 0: all */
 };
 
 /* What became of one probe; doctor's table. */
 struct obs_probe_status {
-	const char *name;	/* "virtqueue_add_sgs" */
-	const char *purpose;	/* "submit: counts, time on the ring, ring full" */
-	enum obs_rung rung;	/* OBS_RUNG_NONE: not attached */
-	bool required;		/* nothing works without */
-	char symbol[96];	/* what it is attached to (may be a renamed clone) */
-	char why[160];		/* why no better rung, or why none; "" when the best */
+	const char *name;    /* "virtqueue_add_sgs" */
+	const char *purpose; /* "submit: counts, time on the ring, ring full" */
+	enum obs_rung rung;  /* OBS_RUNG_NONE: not attached */
+	bool required;       /* nothing works without */
+	char symbol[96];     /* what it is attached to (may be a renamed clone) */
+	char why[160];       /* why no better rung, or why none; "" when the best */
 };
 
 void obs_guest_default_opts(struct obs_guest_opts *o);
 
-/* BPF map bytes that @o takes for @queues queues on @cpus CPUs: the formula of docs/performance.md. */
+/* BPF map bytes that @o takes for @queues queues on @cpus CPUs: the formula of docs/performance.md.
+ */
 uint64_t obs_guest_memory(const struct obs_guest_opts *o, uint32_t queues, uint32_t cpus);
 
 /*

@@ -10,10 +10,10 @@
 #include "guest.skel.h" /* uses the types above */
 
 /* Trace rings: 256 KiB hold 1,600 records; on large machines less each, 16 MiB in all. */
-#define RING_BYTES_MAX	   (256u << 10)
-#define RING_BYTES_MIN	   (16u << 10)
-#define RING_BYTES_ALL	   (16u << 20)
-#define OPS_PER_QUEUE 16	      /* a busy queue of a mixed load was seen to use 9 to 15 */
+#define RING_BYTES_MAX (256u << 10)
+#define RING_BYTES_MIN (16u << 10)
+#define RING_BYTES_ALL (16u << 20)
+#define OPS_PER_QUEUE  16 /* a busy queue of a mixed load was seen to use 9 to 15 */
 
 static uint32_t log2_up(uint32_t n)
 {
@@ -68,15 +68,15 @@ static void map_sizes(const struct guest_dims *d, struct map_size size[GUEST_MAP
 	size[MAP_HISTS] = (struct map_size){q * VQS_HOPS, sizeof(struct vqs_hist)};
 	size[MAP_OP_INDEX] = (struct map_size){q * VQS_OPS, sizeof(__u64)};
 	size[MAP_OP_TOTALS] = (struct map_size){d->max_ops, sizeof(struct vqs_hist)};
-	size[MAP_OP_HOPS] = (struct map_size){d->detail ? VQS_OPS * VQS_HOPS : 1,
-					      sizeof(struct vqs_hist)};
+	size[MAP_OP_HOPS] =
+		(struct map_size){d->detail ? VQS_OPS * VQS_HOPS : 1, sizeof(struct vqs_hist)};
 	size[MAP_ERRORS] = (struct map_size){q * VQS_ERRNOS, sizeof(__u64)};
 	size[MAP_CPU_QUEUE] = (struct map_size){q * d->cpus, sizeof(__u64)};
-	size[MAP_LOCKS] = (struct map_size){q * VQS_QUEUE_LOCKS +
-						    (uint64_t)d->max_devices * VQS_DEVICE_LOCKS,
-					    sizeof(struct vqs_lock)};
-	size[MAP_SLOT_SETS] = (struct map_size){1ull << d->slot_set_bits,
-						sizeof(struct vqs_slot_set)};
+	size[MAP_LOCKS] =
+		(struct map_size){q * VQS_QUEUE_LOCKS + (uint64_t)d->max_devices * VQS_DEVICE_LOCKS,
+				  sizeof(struct vqs_lock)};
+	size[MAP_SLOT_SETS] =
+		(struct map_size){1ull << d->slot_set_bits, sizeof(struct vqs_slot_set)};
 	size[MAP_VQ_INDEX] = (struct map_size){1ull << d->index_bits, sizeof(struct vqs_index)};
 	size[MAP_LOCK_INDEX] = size[MAP_VQ_INDEX];
 	size[MAP_STACK_STATS] = (struct map_size){d->max_stacks, sizeof(struct vqs_stack_stat)};

@@ -50,13 +50,13 @@ struct obs_guest {
 	struct guest_mapping mapping[GUEST_MAPS]; /* read-only */
 	struct bpf_link *link[GUEST_MAX_LINKS];
 	size_t nr_links;
-	struct probe_plan *plan;	  /* [obs_nr_probe_defs] */
-	struct obs_probe_status *status;  /* same */
+	struct probe_plan *plan;         /* [obs_nr_probe_defs] */
+	struct obs_probe_status *status; /* same */
 	struct ksyms *syms;
 	struct obs_devices sysfs; /* as sysfs described them ... */
-	uint32_t sysfs_seen;	  /* ... when BPF had seen this many */
-	int stats_fd; /* BPF_ENABLE_STATS is on while open; -1 */
-	int *ring_fd; /* [cpus] */
+	uint32_t sysfs_seen;      /* ... when BPF had seen this many */
+	int stats_fd;             /* BPF_ENABLE_STATS is on while open; -1 */
+	int *ring_fd;             /* [cpus] */
 	struct ring_buffer *rings;
 	obs_trace_fn trace_fn; /* of the obs_guest_trace() in progress */
 	void *trace_arg;

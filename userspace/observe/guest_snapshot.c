@@ -88,7 +88,8 @@ static int fill_op(const struct obs_guest *g, struct vqs_snap_queue *q, uint32_t
 		return -ENOMEM;
 	*out->total = pool[pool_slot];
 	q->nr_ops++;
-	/* The queue's total is the sum over its opcodes; BPF adds only what found no opcode slot. */
+	/* The queue's total is the sum over its opcodes; BPF adds only what found no opcode slot.
+	 */
 	vqs_hist_merge(&q->hop[VQS_HOP_TOTAL], out->total);
 	if (!g->dims.detail || (uint32_t)g->opts.detail_index != q->index)
 		return 0;
@@ -266,7 +267,7 @@ static struct vqs_snap_queue *queue_by_slot(struct vqs_snapshot *s, uint32_t slo
 static int count_slots(const struct obs_guest *g, struct vqs_snapshot *s)
 {
 	const struct vqs_slot_set *sets = guest_map(g, MAP_SLOT_SETS);
-	uint32_t (*n)[VQS_SLOT_ENDED + 1];
+	uint32_t(*n)[VQS_SLOT_ENDED + 1];
 
 	n = calloc(g->dims.max_queues, sizeof(*n));
 	if (!n)
@@ -334,14 +335,14 @@ static int fill_self(const struct obs_guest *g, struct vqs_snapshot *s)
 	struct bpf_program *prog;
 	size_t n = 0;
 
-	bpf_object__for_each_program(prog, g->skel->obj)
+	bpf_object__for_each_program (prog, g->skel->obj)
 		n += bpf_program__fd(prog) >= 0;
 	s->self.progs = calloc(n ? n : 1, sizeof(*s->self.progs));
 	if (!s->self.progs)
 		return -ENOMEM;
 	s->self.bpf_memory_bytes = guest_dims_bytes(&g->dims);
 	s->self.timed = g->stats_fd >= 0;
-	bpf_object__for_each_program(prog, g->skel->obj) {
+	bpf_object__for_each_program (prog, g->skel->obj) {
 		if (bpf_program__fd(prog) < 0 || s->self.nr_progs == n)
 			continue;
 		if (!fill_prog(prog, &s->self.progs[s->self.nr_progs]))
@@ -350,7 +351,8 @@ static int fill_self(const struct obs_guest *g, struct vqs_snapshot *s)
 	return 0;
 }
 
-/* The stack starts in the BPF program and its trampoline; a reader cares from the lock's taker on. */
+/* The stack starts in the BPF program and its trampoline; a reader cares from the lock's taker on.
+ */
 static void drop_own_frames(struct vqs_snap_stack *s)
 {
 	for (size_t i = 0; i < s->depth; i++) {

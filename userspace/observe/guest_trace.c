@@ -36,8 +36,8 @@ static int open_ring(struct obs_guest *g, uint32_t cpu)
 {
 	int err;
 
-	g->ring_fd[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trace_ring", 0, 0,
-					 g->dims.ring_bytes, NULL);
+	g->ring_fd[cpu] =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trace_ring", 0, 0, g->dims.ring_bytes, NULL);
 	if (g->ring_fd[cpu] < 0)
 		return g->ring_fd[cpu];
 	err = bpf_map_update_elem(bpf_map__fd(g->skel->maps.trace_rings), &cpu, &g->ring_fd[cpu],

@@ -7,17 +7,20 @@
 #include "common/cleanup.h"
 #include "observe/ksyms.h"
 
-#define ONE(fn, fentry_prog, ...)                                                       \
-	{                                                                               \
-		.symbol = fn, .progs = {[OBS_RUNG_FENTRY] = {fentry_prog},              \
-					[OBS_RUNG_KPROBE] = {__VA_ARGS__} }             \
+#define ONE(fn, fentry_prog, ...)                          \
+	{                                                  \
+		.symbol = fn, .progs = {                   \
+			[OBS_RUNG_FENTRY] = {fentry_prog}, \
+			[OBS_RUNG_KPROBE] = {__VA_ARGS__}  \
+		}                                          \
 	}
 
-#define LOCK(fn, suffix)                                                                     \
-	{                                                                                    \
-		.symbol = fn,                                                                \
-		.progs = {[OBS_RUNG_FENTRY] = {"fentry_" suffix, "fexit_" suffix},           \
-			  [OBS_RUNG_KPROBE] = {"kprobe_" suffix, "kret_" suffix} }           \
+#define LOCK(fn, suffix)                                                         \
+	{                                                                        \
+		.symbol = fn, .progs = {                                         \
+			[OBS_RUNG_FENTRY] = {"fentry_" suffix, "fexit_" suffix}, \
+			[OBS_RUNG_KPROBE] = {"kprobe_" suffix, "kret_" suffix}   \
+		}                                                                \
 	}
 
 const struct probe_def obs_probe_defs[] = {
@@ -154,7 +157,8 @@ static bool find_symbol(const struct probe_def *def, const struct probe_target *
 	if (!clone) {
 		if (!plan->why[0])
 			snprintf(plan->why, sizeof(plan->why),
-				 "no symbol %s in this kernel (inlined, or its module is not loaded)",
+				 "no symbol %s in this kernel (inlined, or its module is not "
+				 "loaded)",
 				 target->symbol);
 		return false;
 	}

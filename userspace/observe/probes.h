@@ -13,7 +13,7 @@
 #include "observe/guest.h"
 
 #define PROBE_TARGETS 3 /* functions that may serve a probe */
-#define PROBE_PROGS 2	/* programs that one function needs on one rung */
+#define PROBE_PROGS   2 /* programs that one function needs on one rung */
 
 struct probe_target {
 	const char *symbol;
@@ -26,7 +26,8 @@ struct probe_def {
 	const char *purpose;
 	bool required;
 	bool locks; /* only with --locks */
-	/* The kretprobe needs no argument of the function, so a clone with other arguments will do. */
+	/* The kretprobe needs no argument of the function, so a clone with other arguments will do.
+	 */
 	bool clone_ok;
 	struct probe_target target[PROBE_TARGETS];
 };
@@ -39,8 +40,8 @@ struct ksyms;
 /* The plan for one probe: rung NONE for targets that this kernel lacks. */
 struct probe_plan {
 	enum obs_rung rung;
-	bool live[PROBE_TARGETS];	  /* the symbol exists */
-	char symbol[PROBE_TARGETS][64];	  /* as the kernel calls it, perhaps a renamed clone */
+	bool live[PROBE_TARGETS];       /* the symbol exists */
+	char symbol[PROBE_TARGETS][64]; /* as the kernel calls it, perhaps a renamed clone */
 	char why[160];
 };
 
