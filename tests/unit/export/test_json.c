@@ -285,6 +285,54 @@ static void a_trace_record_has_its_hops(void **state)
 	assert_string_equal(json_object_get_string(at(o, "op")), "GETATTR");
 }
 
+/* Names below these are data: hops, errno names. */
+static bool names_are_data(const char *key)
+{
+	return !strcmp(key, "hops") || !strcmp(key, "errors");
+}
+
+static void assert_documented(struct json_object *o, const char *doc)
+{
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			assert_documented(json_object_array_get_idx(o, i), doc);
+	if (!json_object_is_type(o, json_type_object))
+		return;
+	json_object_object_foreach (o, key, v) {
+		_cleanup_free_ char *whole = NULL, *member = NULL;
+
+		assert_true(asprintf(&whole, "`%s`", key) > 0);
+		assert_true(asprintf(&member, ".%s`", key) > 0);
+		if (!strstr(doc, whole) && !strstr(doc, member))
+			fail_msg("docs/schema.md does not mention \"%s\"", key);
+		if (!names_are_data(key))
+			assert_documented(v, doc);
+	}
+}
+
+/* A new field is not finished before its row in docs/schema.md is written. */
+static void every_field_is_documented(void **state)
+{
+	_cleanup_snapshot_ struct vqs_snapshot *s = fixture_guest(1);
+	const struct vqs_trace t = {.alloc_ns = 1, .submit_ns = 2, .end_ns = 3, .error = -5};
+	_cleanup_free_ char *line = line_of(s), *trace = NULL;
+	_cleanup_object_ struct json_object *o = json_tokener_parse(line), *ot = NULL;
+	static char doc[64 << 10];
+	FILE *f = fopen("docs/schema.md", "r");
+	size_t size;
+
+	if (!f)
+		skip(); /* run from another folder than the checkout's */
+	doc[fread(doc, 1, sizeof(doc) - 1, f)] = '\0';
+	fclose(f);
+	assert_documented(o, doc);
+	f = open_memstream(&trace, &size);
+	assert_int_equal(exp_trace_json(&t, "data", "requests.0", 1, f), 0);
+	fclose(f);
+	ot = json_tokener_parse(trace);
+	assert_documented(ot, doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +346,7 @@ int main(void)
 		cmocka_unit_test(damaged_lines_do_no_harm),
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(a_trace_record_has_its_hops),
+		cmocka_unit_test(every_field_is_documented),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
