@@ -27,15 +27,14 @@ $(BUILD)/userspace/cli/top_term.o: $(BUILD)/terminfo.h
 TOP_DRIVER_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out userspace/cli/top.c, \
 	$(wildcard userspace/cli/top_*.c)) userspace/cli/render.c userspace/common/hist.c \
 	userspace/observe/snapshot.c userspace/observe/names.c)
+TOP_FIXTURE := $(wildcard tests/unit/fixture*.[ch])
 
-$(BUILD)/e2e/top_driver: tests/e2e/top_driver.c tests/unit/fixture.c tests/unit/fixture.h \
-		$(TOP_DRIVER_OBJS)
+$(BUILD)/e2e/top_driver: tests/e2e/top_driver.c $(TOP_FIXTURE) $(TOP_DRIVER_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests/unit $(filter %.c %.o,$^) -o $@ $(LDFLAGS) $(TUI_LIBS)
 
 # The same in one file, for a root file system with nothing in it.
-$(BUILD)/e2e/top_driver-static: tests/e2e/top_driver.c tests/unit/fixture.c tests/unit/fixture.h \
-		$(TOP_DRIVER_OBJS)
+$(BUILD)/e2e/top_driver-static: tests/e2e/top_driver.c $(TOP_FIXTURE) $(TOP_DRIVER_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests/unit -static -Wl,--fatal-warnings $(filter %.c %.o,$^) -o $@ \
 		$(LDFLAGS) $(TUI_LIBS)

@@ -149,9 +149,9 @@ static int next(void *arg, struct vqs_snapshot **out)
 
 int main(int argc, char **argv)
 {
-	struct cli_opts o = { .command = "top", .queue = -1, .op = -1, .interval_s = 1 };
-	struct sigaction stop = { .sa_handler = on_signal };
-	struct scene scene = { .name = "guest" };
+	struct cli_opts o = {.command = "top", .queue = -1, .op = -1, .interval_s = 1};
+	struct sigaction stop = {.sa_handler = on_signal};
+	struct scene scene = {.name = "guest"};
 	_cleanup_free_ char *why = NULL;
 	int c, code;
 
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 		cli_error("%s", why ? why : "out of memory");
 		return CLI_USAGE;
 	}
-	code = top_run(&o, &(struct top_source){ .snapshot = next, .arg = &scene });
+	code = top_run(&o, &(struct top_source){.snapshot = next, .arg = &scene});
 	obs_snapshot_free(scene.many);
 	return code;
 }

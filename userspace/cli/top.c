@@ -33,5 +33,5 @@ int cmd_top(const struct cli_opts *o)
 	code = cli_open_guest(o, &base, &g);
 	if (code != CLI_OK)
 		return code;
-	return top_run(o, &(struct top_source){ .snapshot = guest_snapshot, .arg = g });
+	return top_run(o, &(struct top_source){.snapshot = guest_snapshot, .arg = g});
 }

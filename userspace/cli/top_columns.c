@@ -7,10 +7,10 @@
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-#define NUMBER_COMPARE(fn, field)                                           \
-	static int fn(const struct top_row *a, const struct top_row *b)     \
-	{                                                                   \
-		return COMPARE(a->field, b->field);                         \
+#define NUMBER_COMPARE(fn, field)                                       \
+	static int fn(const struct top_row *a, const struct top_row *b) \
+	{                                                               \
+		return COMPARE(a->field, b->field);                     \
 	}
 
 NUMBER_COMPARE(by_index, queue->index)
@@ -43,22 +43,22 @@ static int by_hop(const struct top_row *a, const struct top_row *b)
 	return COMPARE(a->hop_permille, b->hop_permille);
 }
 
-/* The widths of ranks 0 to 4 sum up, with gaps and the selection's mark, to 80 cells. */
+/* Ranks 0 to 4 fill 80 columns with their gaps and the mark of the selection, 0 and 1 fill 60. */
 const struct top_column_info top_columns[TOP_COLS] = {
-	[TOP_COL_TAG] = { "TAG", "tag", 12, 't', true, 0, by_tag },
-	[TOP_COL_QUEUE] = { "Q", "queue", 3, 'u', false, 0, by_index },
-	[TOP_COL_RATE] = { "REQ/S", "req/s", 6, 's', false, 0, by_rate },
-	[TOP_COL_BYTES] = { "MB/S", "MB/s", 5, 'b', false, 3, by_bytes },
-	[TOP_COL_IN_FLIGHT] = { "INFL", "in flight", 5, 'i', false, 4, by_in_flight },
-	[TOP_COL_P50] = { "P50", "p50", 6, '5', false, 1, by_p50 },
-	[TOP_COL_P90] = { "P90", "p90", 6, '0', false, 7, by_p90 },
-	[TOP_COL_P99] = { "P99", "p99", 6, '9', false, 0, by_p99 },
-	[TOP_COL_P999] = { "P99.9", "p99.9", 6, '.', false, 6, by_p999 },
-	[TOP_COL_MAX] = { "MAX", "max", 6, 'm', false, 2, by_max },
-	[TOP_COL_HOP] = { "MOST TIME IN", "most time in", 15, 'd', true, 0, by_hop },
-	[TOP_COL_LOCKS] = { "LOCKS", "lock waits/s", 6, 'l', false, 1, by_locks },
-	[TOP_COL_LOCK_WAIT] = { "LWAIT", "lock wait", 6, 'w', false, 8, by_lock_wait },
-	[TOP_COL_ERRORS] = { "ERR/S", "errors/s", 6, 'e', false, 5, by_errors },
+	[TOP_COL_TAG] = {"TAG", "tag", 10, 't', true, 0, by_tag},
+	[TOP_COL_QUEUE] = {"Q", "queue", 3, 'u', false, 0, by_index},
+	[TOP_COL_RATE] = {"REQ/S", "req/s", 6, 's', false, 0, by_rate},
+	[TOP_COL_BYTES] = {"MB/S", "MB/s", 5, 'b', false, 3, by_bytes},
+	[TOP_COL_IN_FLIGHT] = {"INFL", "in flight", 5, 'i', false, 4, by_in_flight},
+	[TOP_COL_P50] = {"P50", "p50", 6, '5', false, 1, by_p50},
+	[TOP_COL_P90] = {"P90", "p90", 6, '0', false, 7, by_p90},
+	[TOP_COL_P99] = {"P99", "p99", 6, '9', false, 0, by_p99},
+	[TOP_COL_P999] = {"P99.9", "p99.9", 6, '.', false, 6, by_p999},
+	[TOP_COL_MAX] = {"MAX", "max", 6, 'm', false, 2, by_max},
+	[TOP_COL_HOP] = {"MOST TIME IN", "most time in", 15, 'd', true, 0, by_hop},
+	[TOP_COL_LOCKS] = {"LOCKS", "lock waits/s", 6, 'l', false, 1, by_locks},
+	[TOP_COL_LOCK_WAIT] = {"LWAIT", "lock wait", 6, 'w', false, 8, by_lock_wait},
+	[TOP_COL_ERRORS] = {"ERR/S", "errors/s", 6, 'e', false, 5, by_errors},
 };
 
 #define TOP_MAX_RANK 8

@@ -35,7 +35,7 @@ struct top_row {
 	const struct vqs_snap_device *dev;
 	const struct vqs_snap_queue *queue;
 	uint64_t requests; /* completed */
-	uint64_t bytes;	   /* both directions, headers included */
+	uint64_t bytes;    /* both directions, headers included */
 	uint64_t errors;
 	uint64_t contended;    /* of its two queue locks; the connection's are in top_totals */
 	uint64_t lock_wait_ns; /* waited for them */
@@ -48,10 +48,10 @@ struct top_row {
 struct top_column_info {
 	const char *title;
 	const char *name; /* as help and the status line say it */
-	int width;	  /* smallest that holds its numbers */
-	char key;	  /* sorts by it */
-	bool left;	  /* text: aligned left, sorted upwards at first */
-	uint8_t rank;	  /* who leaves first when the screen is narrow: highest */
+	int width;        /* smallest that holds its numbers */
+	char key;         /* sorts by it */
+	bool left;        /* text: aligned left, sorted upwards at first */
+	uint8_t rank;     /* who leaves first when the screen is narrow: highest */
 	int (*compare)(const struct top_row *a, const struct top_row *b); /* ascending */
 };
 

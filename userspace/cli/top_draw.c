@@ -33,7 +33,7 @@ uint64_t top_per_second(uint64_t amount, uint64_t interval_ns)
 
 struct top_line top_line(const struct top_term *t, int y)
 {
-	return (struct top_line){ .term = t, .y = y, .width = COLS };
+	return (struct top_line){.term = t, .y = y, .width = COLS};
 }
 
 static void put(struct top_line *l, enum top_style style, const char *text, int len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What top's screens draw with: text cut to its place, bars, and pages of lines that scroll.
- * Private to top_view.c and top_pages.c. All text is ASCII from here or went through rend_safe().
+ * Private to the files that draw. All text is ASCII from here or went through rend_safe().
  */
 #ifndef CLI_TOP_DRAW_H
 #define CLI_TOP_DRAW_H
@@ -35,9 +35,9 @@ void top_put_at(struct top_line *l, int x);
 /* A part of the screen that scrolls: lines are counted, and those in sight are drawn. */
 struct top_page {
 	const struct top_term *term;
-	int y, rows;	/* the part of the screen */
-	size_t first;	/* line at its top */
-	size_t lines;	/* so far */
+	int y, rows;  /* the part of the screen */
+	size_t first; /* line at its top */
+	size_t lines; /* so far */
 	struct top_line line;
 };
 
@@ -52,6 +52,10 @@ void top_page_folded(struct top_page *p, enum top_style style, int indent, const
 
 /* @amount of an interval, per second. */
 uint64_t top_per_second(uint64_t amount, uint64_t interval_ns);
+
+/* top_header.c: the first line; the lines from @y on that sum up, and the line below them. */
+void top_draw_title(const struct top_model *m, const struct top_term *t);
+int top_draw_header(const struct top_model *m, const struct top_term *t, int y);
 
 /* top_pages.c, top_help.c */
 void top_draw_detail(struct top_page *p, const struct top_model *m);

@@ -7,20 +7,20 @@
 static const struct {
 	const char *keys, *does;
 } keys[] = {
-	{ "up, down", "select a queue, or scroll; also PgUp, PgDn, Home, End, j, k, g, G" },
-	{ "Enter", "one queue in depth: hops, opcodes, locks, errors, CPUs" },
-	{ "Esc, Backspace", "go back; in the list: drop the filter" },
-	{ "n, p", "in depth: next queue of the list, previous one" },
-	{ "<, >", "sort by the column to the left, to the right; also arrows" },
-	{ "a letter below", "sort by that column; once more: the other way round" },
-	{ "r", "reverse the order" },
-	{ "/", "show only queues with this text in tag/queue or name" },
-	{ "space", "pause; what happens meanwhile is not shown" },
-	{ "+, -", "lengthen, shorten the interval" },
-	{ "!", "all warnings" },
-	{ "^L", "redraw the screen" },
-	{ "h, ?", "this help" },
-	{ "q", "quit" },
+	{"up, down", "select a queue, or scroll; also PgUp, PgDn, Home, End, j, k, g, G"},
+	{"Enter", "one queue in depth: hops, opcodes, locks, errors, CPUs"},
+	{"Esc, Backspace", "go back; in the list: drop the filter"},
+	{"n, p", "in depth: next queue of the list, previous one"},
+	{"<, >", "sort by the column to the left, to the right; also arrows"},
+	{"a letter below", "sort by that column; once more: the other way round"},
+	{"r", "reverse the order"},
+	{"/", "show only queues with this text in tag/queue or name"},
+	{"space", "pause; what happens meanwhile is not shown"},
+	{"+, -", "lengthen, shorten the interval"},
+	{"!", "all warnings"},
+	{"^L", "redraw the screen"},
+	{"h, ?", "this help"},
+	{"q", "quit"},
 };
 
 /* By enum top_column. */

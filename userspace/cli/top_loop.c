@@ -111,11 +111,13 @@ static bool done(const struct top *t)
 static int loop(struct top *t)
 {
 	unsigned int todo = TOP_DO_DRAW;
-	int err = rebase(t), event;
+	int err = rebase(t);
 
 	if (t->next_ns > after(t->last_ns, TOP_FIRST_S))
 		t->next_ns = after(t->last_ns, TOP_FIRST_S);
 	while (!err && !done(t)) {
+		int event;
+
 		/* A slow line: what is to be drawn waits for the next interval or key. */
 		if (todo & (TOP_DO_DRAW | TOP_DO_REPAINT) && top_term_writable()) {
 			top_view_draw(&t->model, &t->term, todo & TOP_DO_REPAINT);
@@ -143,7 +145,7 @@ static int loop(struct top *t)
 
 int top_run(const struct cli_opts *o, const struct top_source *source)
 {
-	_cleanup_(top_release) struct top t = { .opts = o, .source = source };
+	_cleanup_(top_release) struct top t = {.opts = o, .source = source};
 	int err;
 
 	top_model_init(&t.model, o->interval_s > 0 ? o->interval_s : 1);

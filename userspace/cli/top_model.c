@@ -25,13 +25,13 @@ void top_model_free(struct top_model *m)
 	free(m->rows);
 	free(m->shown);
 	free(m->warnings);
-	*m = (struct top_model){ 0 };
+	*m = (struct top_model){0};
 }
 
 double top_hop_times(const struct vqs_hist *hops, double ns[VQS_HOPS])
 {
-	static const enum vqs_hop in_line[] = { VQS_HOP_BACKGROUND, VQS_HOP_INPUT, VQS_HOP_DEVICE,
-						VQS_HOP_COMPLETE, VQS_HOP_WAKE };
+	static const enum vqs_hop in_line[] = {VQS_HOP_BACKGROUND, VQS_HOP_INPUT, VQS_HOP_DEVICE,
+					       VQS_HOP_COMPLETE, VQS_HOP_WAKE};
 	double sum = 0;
 
 	for (size_t h = 0; h < VQS_HOPS; h++)
@@ -65,7 +65,7 @@ static void fill_row(struct top_row *r, const struct vqs_snap_device *dev,
 	const struct vqs_hist *total = &q->hop[VQS_HOP_TOTAL];
 	double ns[VQS_HOPS], sum;
 
-	*r = (struct top_row){ .dev = dev, .queue = q, .hop = VQS_HOPS };
+	*r = (struct top_row){.dev = dev, .queue = q, .hop = VQS_HOPS};
 	for (size_t i = 0; i < q->nr_errors; i++)
 		r->errors += q->errors[i].count;
 	r->requests = q->completed;
@@ -141,12 +141,12 @@ static void add_device(struct top_totals *t, const struct vqs_snap_device *dev)
 
 static void total_up(struct top_model *m)
 {
-	double hop_ns[VQS_HOPS] = { 0 }, ns[VQS_HOPS], sum = 0;
+	double hop_ns[VQS_HOPS] = {0}, ns[VQS_HOPS], sum = 0;
 	uint64_t total = 0, requests = 0;
 	const struct vqs_snap_device *last = NULL;
 	struct top_totals *t = &m->totals;
 
-	*t = (struct top_totals){ .queues = m->nr_rows };
+	*t = (struct top_totals){.queues = m->nr_rows};
 	for (size_t i = 0; i < VQS_LOCK_KINDS; i++)
 		t->lock[i].kind = (enum vqs_lock_kind)i;
 	for (size_t i = 0; i < m->nr_rows; i++) {
@@ -233,7 +233,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 
 static struct top_id id_of(const struct top_row *r)
 {
-	return (struct top_id){ r->dev->slot, r->queue->slot };
+	return (struct top_id){r->dev->slot, r->queue->slot};
 }
 
 static bool same_id(struct top_id a, struct top_id b)

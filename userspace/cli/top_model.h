@@ -15,7 +15,7 @@
 #include "cli/top_columns.h"
 #include "observe/snapshot.h"
 
-#define TOP_FILTER_LEN 32
+#define TOP_FILTER_LEN  32
 #define TOP_WARNING_LEN 160
 
 /* Keys that are no character; beyond Unicode, so that they cannot be mistaken for one. */
@@ -31,7 +31,7 @@ enum top_key {
 	TOP_KEY_ENTER,
 	TOP_KEY_ESC,
 	TOP_KEY_BACKSPACE,
-	TOP_KEY_KILL,	/* ^U: empties the filter */
+	TOP_KEY_KILL,   /* ^U: empties the filter */
 	TOP_KEY_REDRAW, /* ^L, a resize */
 };
 
@@ -40,7 +40,7 @@ enum top_action {
 	TOP_DO_NOTHING = 0,
 	TOP_DO_DRAW = 1 << 0,
 	TOP_DO_QUIT = 1 << 1,
-	TOP_DO_REBASE = 1 << 2,	  /* resumed: measure from now on */
+	TOP_DO_REBASE = 1 << 2,   /* resumed: measure from now on */
 	TOP_DO_INTERVAL = 1 << 3, /* the interval changed: reckon the next refresh anew */
 	TOP_DO_REPAINT = 1 << 4,  /* the terminal's contents are not trusted */
 };
@@ -63,21 +63,21 @@ struct top_totals {
 	uint64_t requests, bytes_in, bytes_out, errors;
 	uint64_t in_flight;
 	size_t queues, devices;
-	uint64_t mean_ns;		 /* of a request, allocated to ended */
+	uint64_t mean_ns;                /* of a request, allocated to ended */
 	uint32_t hop_permille[VQS_HOPS]; /* shares of the time of all requests; 0: no part of it */
 	struct top_lock_total lock[VQS_LOCK_KINDS]; /* most wait first */
 };
 
 struct top_model {
 	const struct vqs_snapshot *delta; /* lent by the loop; NULL: none yet */
-	const char *only_tag;		  /* --tag, NULL: all */
-	int only_queue;			  /* --queue, -1: all */
-	bool locks_off;			  /* --no-locks */
-	double interval_s;  /* between refreshes, as asked for */
-	uint64_t interval_ns; /* of the delta, as it was; rates are counts over this */
+	const char *only_tag;             /* --tag, NULL: all */
+	int only_queue;                   /* --queue, -1: all */
+	bool locks_off;                   /* --no-locks */
+	double interval_s;                /* between refreshes, as asked for */
+	uint64_t interval_ns;             /* of the delta, as it was; rates are counts over this */
 	bool paused;
 
-	struct top_row *rows; /* owned; room for cap of them */
+	struct top_row *rows;   /* owned; room for cap of them */
 	struct top_row **shown; /* owned; the nr_shown rows that the filter lets through, sorted */
 	size_t nr_rows, nr_shown, cap;
 	struct top_totals totals;
@@ -92,11 +92,11 @@ struct top_model {
 	bool any_selected;
 	struct top_id selected_id;
 	size_t selected;   /* position in shown, where selected_id is */
-	size_t scroll;	   /* first line shown of the detail, help and warning screens */
+	size_t scroll;     /* first line shown of the detail, help and warning screens */
 	size_t list_first; /* first row shown of the list; the view keeps the selection in sight */
 
 	/* Told by the view when it draws. */
-	size_t page;	  /* rows or lines that fit */
+	size_t page;      /* rows or lines that fit */
 	size_t nr_lines;  /* of the scrolling screen */
 	uint32_t visible; /* bits of 1 << enum top_column */
 };

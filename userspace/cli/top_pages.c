@@ -9,8 +9,8 @@
 #include "common/cleanup.h"
 #include "common/hist.h"
 
-#define NAME_WIDTH 19 /* COPY_FILE_RANGE_64 */
-#define SHARE_WIDTH 5
+#define NAME_WIDTH   19 /* COPY_FILE_RANGE_64 */
+#define SHARE_WIDTH  5
 #define NUMBER_WIDTH 6
 
 /* The numbers of a table's line after name, share and bar. */
@@ -18,7 +18,7 @@ struct numbers {
 	const char *text[6];
 };
 /* Which of them stay on a narrow screen: events, p50, p99, max. */
-static const bool always[6] = { true, true, false, true, false, true };
+static const bool always[6] = {true, true, false, true, false, true};
 
 static bool wide(const struct top_page *p)
 {
@@ -54,7 +54,7 @@ static void table_heading(struct top_page *p, const char *name, const char *shar
 		put_table_line(p, TOP_BOLD, name, share, 0, n);
 }
 
-static const struct numbers latency_titles = { { "/S", "P50", "P90", "P99", "P99.9", "MAX" } };
+static const struct numbers latency_titles = {{"/S", "P50", "P90", "P99", "P99.9", "MAX"}};
 
 static void latency_line(struct top_page *p, const struct top_model *m, enum top_style style,
 			 const char *name, const struct vqs_hist *h, double whole)
@@ -66,15 +66,16 @@ static void latency_line(struct top_page *p, const struct top_model *m, enum top
 		return;
 	/* Sums of garbage may pass 64 bits; their shares need not be right. */
 	rend_share(share, h->sum, whole < (double)INT64_MAX ? (uint64_t)whole : INT64_MAX);
-	put_table_line(p, style, name, whole > 0 ? share : NULL, top_permille((double)h->sum, whole),
-		       &(struct numbers){ {
+	put_table_line(p, style, name, whole > 0 ? share : NULL,
+		       top_permille((double)h->sum, whole),
+		       &(struct numbers){{
 			       rend_rate(a, vqs_hist_count(h), m->interval_ns),
 			       rend_ns(b, vqs_hist_percentile(h, 500)),
 			       rend_ns(c, vqs_hist_percentile(h, 900)),
 			       rend_ns(d, vqs_hist_percentile(h, 990)),
 			       rend_ns(e, vqs_hist_percentile(h, 999)),
 			       rend_ns(f, h->max),
-		       } });
+		       }});
 }
 
 static void draw_hops(struct top_page *p, const struct top_model *m, const struct vqs_snap_queue *q)
@@ -85,14 +86,14 @@ static void draw_hops(struct top_page *p, const struct top_model *m, const struc
 		const char *name;
 		bool part;
 	} lines[] = {
-		{ VQS_HOP_BACKGROUND, "background queue", false },
-		{ VQS_HOP_INPUT, "input, dispatch", false },
-		{ VQS_HOP_RING_FULL, "  of it ring full", true },
-		{ VQS_HOP_DEVICE, "device", false },
-		{ VQS_HOP_IRQ, "  of it interrupt", true },
-		{ VQS_HOP_COMPLETE, "complete", false },
-		{ VQS_HOP_WAKE, "wake the waiter", false },
-		{ VQS_HOP_TOTAL, "total without wake", true },
+		{VQS_HOP_BACKGROUND, "background queue", false},
+		{VQS_HOP_INPUT, "input, dispatch", false},
+		{VQS_HOP_RING_FULL, "  of it ring full", true},
+		{VQS_HOP_DEVICE, "device", false},
+		{VQS_HOP_IRQ, "  of it interrupt", true},
+		{VQS_HOP_COMPLETE, "complete", false},
+		{VQS_HOP_WAKE, "wake the waiter", false},
+		{VQS_HOP_TOTAL, "total without wake", true},
 	};
 	double ns[VQS_HOPS], sum = top_hop_times(q->hop, ns);
 
@@ -152,7 +153,8 @@ static void draw_ops(struct top_page *p, const struct top_model *m, const struct
 	qsort(sorted, nr, sizeof(sorted[0]), by_time_down);
 	table_heading(p, "OPCODES", "TIME", &latency_titles);
 	for (size_t i = 0; i < nr; i++) {
-		latency_line(p, m, TOP_PLAIN, obs_op_name(sorted[i]->opcode), sorted[i]->total, sum);
+		latency_line(p, m, TOP_PLAIN, obs_op_name(sorted[i]->opcode), sorted[i]->total,
+			     sum);
 		if (sorted[i]->hops)
 			op_hops(p, sorted[i]);
 	}
@@ -175,20 +177,19 @@ static void lock_line(struct top_page *p, const struct top_model *m, const struc
 		return;
 	put_table_line(p, TOP_PLAIN, obs_lock_name(k->kind), rend_share(share, k->contended, all),
 		       top_permille((double)k->contended, (double)all),
-		       &(struct numbers){ {
+		       &(struct numbers){{
 			       rend_rate(a, k->contended, m->interval_ns),
 			       time_of(b, &k->wait, vqs_hist_percentile(&k->wait, 500)),
 			       time_of(c, &k->wait, vqs_hist_percentile(&k->wait, 900)),
 			       time_of(d, &k->wait, vqs_hist_percentile(&k->wait, 990)),
 			       time_of(e, &k->wait, k->wait.max),
-			       time_of(f, &k->wait,
-				       top_per_second(k->wait.sum, m->interval_ns)),
-		       } });
+			       time_of(f, &k->wait, top_per_second(k->wait.sum, m->interval_ns)),
+		       }});
 }
 
 static void draw_locks(struct top_page *p, const struct top_model *m, const struct top_row *r)
 {
-	static const struct numbers titles = { { "WAITS", "P50", "P90", "P99", "MAX", "ALL/S" } };
+	static const struct numbers titles = {{"WAITS", "P50", "P90", "P99", "MAX", "ALL/S"}};
 
 	if (m->locks_off)
 		return;
@@ -197,7 +198,8 @@ static void draw_locks(struct top_page *p, const struct top_model *m, const stru
 		lock_line(p, m, &r->queue->lock[i]);
 	for (size_t i = 0; i < VQS_DEVICE_LOCKS; i++)
 		lock_line(p, m, &r->dev->lock[i]);
-	top_page_text(p, TOP_DIM, "(fuse_iqueue and fuse_conn locks: of the mount, all its queues)");
+	top_page_text(p, TOP_DIM,
+		      "(fuse_iqueue and fuse_conn locks: of the mount, all its queues)");
 }
 
 static void draw_errors(struct top_page *p, const struct top_model *m,
@@ -222,13 +224,19 @@ static void draw_errors(struct top_page *p, const struct top_model *m,
 	}
 }
 
+#define CPU_WIDTH 15
+
+static bool strays(const struct vqs_snap_device *dev, const struct vqs_snap_queue *q, uint32_t cpu)
+{
+	return cpu < dev->nr_map && dev->map[cpu] != q->index;
+}
+
 /* "CPU 12 50.0%", as many to a line as fit; '!' where the kernel's own map names another queue. */
 static void draw_cpus(struct top_page *p, const struct vqs_snap_device *dev,
 		      const struct vqs_snap_queue *q)
 {
-	const int width = 15;
-	int column = 0, per_line = p->line.width / width;
-	bool strays = false, draw = false;
+	size_t per_line = (size_t)p->line.width / CPU_WIDTH;
+	bool draw = false, any_strays = false;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < q->nr_cpus; i++)
@@ -239,20 +247,19 @@ static void draw_cpus(struct top_page *p, const struct vqs_snap_device *dev,
 	top_page_text(p, TOP_BOLD, "CPUS that submit to it");
 	for (size_t i = 0; i < q->nr_cpus; i++) {
 		uint32_t cpu = q->cpus[i].cpu;
-		bool stray = cpu < dev->nr_map && dev->map[cpu] != q->index;
+		bool stray = strays(dev, q, cpu);
 		char share[REND_NUM];
 
-		if (!column)
+		any_strays |= stray;
+		if (i % per_line == 0)
 			draw = top_page_line(p);
-		if (draw) {
-			top_put_at(&p->line, column * width);
-			top_put(&p->line, TOP_PLAIN, "CPU %-3u %s%s", cpu,
-				rend_share(share, q->cpus[i].requests, sum), stray ? "!" : "");
-		}
-		strays |= stray;
-		column = column + 1 < per_line ? column + 1 : 0;
+		if (!draw)
+			continue;
+		top_put_at(&p->line, (int)(i % per_line) * CPU_WIDTH);
+		top_put(&p->line, TOP_PLAIN, "CPU %-3u %s%s", cpu,
+			rend_share(share, q->cpus[i].requests, sum), stray ? "!" : "");
 	}
-	if (strays)
+	if (any_strays)
 		top_page_text(p, TOP_WARN, "! the kernel's map sends this CPU to another queue");
 }
 
@@ -268,8 +275,7 @@ static void draw_about(struct top_page *p, const struct top_model *m, const stru
 		snprintf(kernel, sizeof(kernel), " (kernel: %lld)", (long long)q->in_flight_kernel);
 	top_page_text(p, TOP_BOLD, "%s queue %u (%s), %u descriptors, virtio%u%s", tag, q->index,
 		      name, q->ring_size, r->dev->virtio_index, q->removed ? ", REMOVED" : "");
-	top_page_text(p, TOP_PLAIN,
-		      "%s req/s, %s MB/s in, %s MB/s out, %s errors/s",
+	top_page_text(p, TOP_PLAIN, "%s req/s, %s MB/s in, %s MB/s out, %s errors/s",
 		      rend_rate(a, r->requests, m->interval_ns),
 		      rend_mb_rate(b, q->bytes_in, m->interval_ns),
 		      rend_mb_rate(c, q->bytes_out, m->interval_ns),
@@ -278,7 +284,8 @@ static void draw_about(struct top_page *p, const struct top_model *m, const stru
 		      rend_count(a, q->in_flight), kernel, rend_count(b, q->completing),
 		      rend_count(c, q->waiting_ring));
 	top_page_text(p, TOP_PLAIN, "%s kicks and %s interrupts a request, ring full %s/s",
-		      rend_ratio(a, q->kicks, q->submitted), rend_ratio(b, q->interrupts, q->completed),
+		      rend_ratio(a, q->kicks, q->submitted),
+		      rend_ratio(b, q->interrupts, q->completed),
 		      rend_rate(c, q->ring_full, m->interval_ns));
 }
 
@@ -288,8 +295,8 @@ void top_draw_detail(struct top_page *p, const struct top_model *m)
 
 	p->line = top_line(p->term, p->y);
 	if (!r) {
-		top_page_text(p, TOP_PLAIN, m->delta ? "This queue is gone. Esc goes back." :
-						       "measuring");
+		top_page_text(p, TOP_PLAIN,
+			      m->delta ? "This queue is gone. Esc goes back." : "measuring");
 		return;
 	}
 	draw_about(p, m, r);
@@ -305,7 +312,8 @@ void top_draw_warnings(struct top_page *p, const struct top_model *m)
 	top_page_text(p, TOP_BOLD, "Warnings of this interval");
 	top_page_text(p, TOP_PLAIN, "%s", "");
 	if (!m->nr_warnings)
-		top_page_text(p, TOP_PLAIN, "none: every request was followed, every lock wait seen");
+		top_page_text(p, TOP_PLAIN,
+			      "none: every request was followed, every lock wait seen");
 	for (size_t i = 0; i < m->nr_warnings; i++) {
 		char text[TOP_WARNING_LEN + 2];
 

@@ -28,17 +28,12 @@
 static const struct {
 	const char *prefix, *use;
 } families[] = {
-	{ "xterm", "xterm-256color" },
-	{ "screen", "screen-256color" },
-	{ "tmux", "tmux-256color" },
-	{ "rxvt", "xterm" },
-	{ "linux", "linux" },
-	{ "vt", "vt100" },
-	{ "ansi", "vt100" },
-	{ "alacritty", "xterm-256color" },
-	{ "foot", "xterm-256color" },
-	{ "konsole", "xterm-256color" },
-	{ "gnome", "xterm-256color" },
+	{"xterm", "xterm-256color"}, {"screen", "screen-256color"},
+	{"tmux", "tmux-256color"},   {"rxvt", "xterm"},
+	{"linux", "linux"},          {"vt", "vt100"},
+	{"ansi", "vt100"},           {"alacritty", "xterm-256color"},
+	{"foot", "xterm-256color"},  {"konsole", "xterm-256color"},
+	{"gnome", "xterm-256color"},
 };
 
 static const char *builtin(const char *name)
@@ -101,10 +96,11 @@ int top_term_check(char **why)
 			   "cannot show a full screen: TERM is not set; set it to the terminal's "
 			   "type (export TERM=linux), or use vqsteer stat");
 	if (!try_setup() && !try_builtin(term))
-		return say(why, -ENOENT,
-			   "cannot show a full screen: terminal type '%s' has no terminfo entry here; "
-			   "set TERM to a known one (export TERM=vt100), or use vqsteer stat",
-			   term);
+		return say(
+			why, -ENOENT,
+			"cannot show a full screen: terminal type '%s' has no terminfo entry here; "
+			"set TERM to a known one (export TERM=vt100), or use vqsteer stat",
+			term);
 	moves = cursor_address && clear_screen;
 	del_curterm(cur_term);
 	if (!moves)
@@ -118,7 +114,7 @@ int top_term_check(char **why)
 /* Signals that end or resize are let in only while waiting, so that none is missed in between. */
 static void hold_signals(struct top_term *t)
 {
-	static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t block;
 
 	sigemptyset(&block);
@@ -131,7 +127,7 @@ static void hold_signals(struct top_term *t)
 		sigdelset(&t->wait_mask, stopping[i]);
 	sigdelset(&t->wait_mask, SIGWINCH);
 	/* ^\ would end the process with the terminal as it is. */
-	sigaction(SIGQUIT, &(struct sigaction){ .sa_handler = SIG_IGN }, &t->saved_quit);
+	sigaction(SIGQUIT, &(struct sigaction){.sa_handler = SIG_IGN}, &t->saved_quit);
 }
 
 /* ^S would hold the process in a write, where no signal ends it. */
@@ -155,7 +151,7 @@ static bool want_color(bool no_color)
 
 int top_term_open(struct top_term *t, bool no_color)
 {
-	*t = (struct top_term){ 0 };
+	*t = (struct top_term){0};
 	setlocale(LC_CTYPE, "");
 	t->unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	t->screen = newterm(NULL, stdout, stdin);
@@ -203,32 +199,42 @@ static uint64_t now_ns(void)
 
 int top_term_wait(const struct top_term *t, uint64_t deadline_ns)
 {
-	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 	uint64_t now = now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
-	struct timespec timeout = { .tv_sec = (time_t)(left / 1000000000u),
-				    .tv_nsec = (long)(left % 1000000000u) };
+	struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000u),
+				   .tv_nsec = (long)(left % 1000000000u)};
 	int n = ppoll(&in, 1, &timeout, &t->wait_mask);
 
-	/* Interrupted: a resize has left a key for curses to tell; whoever was told to stop looks. */
+	/* Interrupted: a resize has left a key for curses to tell; whoever was told to stop looks.
+	 */
 	if (n < 0)
 		return errno == EINTR ? 1 : -errno;
 	if (n == 0)
 		return 0;
-	return in.revents & (POLLHUP | POLLERR | POLLNVAL) ? -EIO : 1;
+	return (in.revents & (POLLHUP | POLLERR | POLLNVAL)) ? -EIO : 1;
 }
 
 static const struct {
 	int curses, key;
 } key_map[] = {
-	{ KEY_UP, TOP_KEY_UP },		{ KEY_DOWN, TOP_KEY_DOWN },
-	{ KEY_PPAGE, TOP_KEY_PAGE_UP }, { KEY_NPAGE, TOP_KEY_PAGE_DOWN },
-	{ KEY_HOME, TOP_KEY_HOME },	{ KEY_END, TOP_KEY_END },
-	{ KEY_LEFT, TOP_KEY_LEFT },	{ KEY_RIGHT, TOP_KEY_RIGHT },
-	{ KEY_ENTER, TOP_KEY_ENTER },	{ '\r', TOP_KEY_ENTER },
-	{ '\n', TOP_KEY_ENTER },	{ '\033', TOP_KEY_ESC },
-	{ KEY_BACKSPACE, TOP_KEY_BACKSPACE }, { '\b', TOP_KEY_BACKSPACE },
-	{ 127, TOP_KEY_BACKSPACE },	{ 'U' & 037, TOP_KEY_KILL },
-	{ 'L' & 037, TOP_KEY_REDRAW },	{ KEY_RESIZE, TOP_KEY_REDRAW },
+	{KEY_UP, TOP_KEY_UP},
+	{KEY_DOWN, TOP_KEY_DOWN},
+	{KEY_PPAGE, TOP_KEY_PAGE_UP},
+	{KEY_NPAGE, TOP_KEY_PAGE_DOWN},
+	{KEY_HOME, TOP_KEY_HOME},
+	{KEY_END, TOP_KEY_END},
+	{KEY_LEFT, TOP_KEY_LEFT},
+	{KEY_RIGHT, TOP_KEY_RIGHT},
+	{KEY_ENTER, TOP_KEY_ENTER},
+	{'\r', TOP_KEY_ENTER},
+	{'\n', TOP_KEY_ENTER},
+	{'\033', TOP_KEY_ESC},
+	{KEY_BACKSPACE, TOP_KEY_BACKSPACE},
+	{'\b', TOP_KEY_BACKSPACE},
+	{127, TOP_KEY_BACKSPACE},
+	{'U' & 037, TOP_KEY_KILL},
+	{'L' & 037, TOP_KEY_REDRAW},
+	{KEY_RESIZE, TOP_KEY_REDRAW},
 };
 
 int top_term_key(void)
@@ -245,7 +251,7 @@ int top_term_key(void)
 
 bool top_term_writable(void)
 {
-	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
 	return poll(&out, 1, 0) != 0;
 }

@@ -17,8 +17,9 @@ enum top_pair { TOP_PAIR_WARN = 1, TOP_PAIR_BAR };
 struct top_term {
 	void *screen; /* curses' SCREEN; NULL: not open */
 	bool color;
-	bool unicode; /* the locale can say more than ASCII */
-	sigset_t wait_mask; /* signals while waiting for keys; otherwise those that stop are blocked */
+	bool unicode;       /* the locale can say more than ASCII */
+	sigset_t wait_mask; /* signals while waiting for keys; otherwise those that stop are blocked
+			     */
 	sigset_t saved_mask;
 	struct sigaction saved_quit;
 };

@@ -4,129 +4,10 @@
 #include <curses.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/render.h"
 #include "cli/top_draw.h"
 #include "common/cleanup.h"
-
-/* Warnings above the list; the rest is on the screen behind '!'. */
-#define TOP_WARNINGS_SHOWN 3
-
-static void draw_title(const struct top_model *m, const struct top_term *t)
-{
-	struct top_line l = top_line(t, 0);
-	char clock[16] = "--:--:--";
-	struct tm tm;
-	time_t now;
-
-	if (m->delta) {
-		now = (time_t)(m->delta->real_ns / 1000000000u);
-		if (localtime_r(&now, &tm))
-			strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	}
-	top_put(&l, TOP_BOLD, "vqsteer top");
-	top_put(&l, TOP_PLAIN, "  %s  every %gs", clock, m->interval_s);
-	if (m->delta && m->delta->kernel[0]) {
-		char kernel[sizeof(m->delta->kernel)];
-
-		rend_safe(kernel, sizeof(kernel), m->delta->kernel);
-		top_put(&l, TOP_PLAIN, "  Linux %s", kernel);
-	}
-	if (m->paused) {
-		l.x = l.width - 9;
-		top_put(&l, TOP_WARN, " [paused]");
-	}
-}
-
-static void draw_totals(const struct top_model *m, const struct top_term *t, int y)
-{
-	const struct top_totals *s = &m->totals;
-	struct top_line l = top_line(t, y);
-	char a[REND_NUM], b[REND_NUM], c[REND_NUM], d[REND_NUM], e[REND_NUM];
-
-	top_put(&l, TOP_BOLD, "load ");
-	top_put(&l, TOP_PLAIN, "%s req/s, %s MB/s in, %s MB/s out, %s in flight, %s errors/s",
-		rend_rate(a, s->requests, m->interval_ns),
-		rend_mb_rate(b, s->bytes_in, m->interval_ns),
-		rend_mb_rate(c, s->bytes_out, m->interval_ns), rend_count(d, s->in_flight),
-		rend_rate(e, s->errors, m->interval_ns));
-}
-
-/* Where the time of all requests goes, largest share first. */
-static void draw_time(const struct top_model *m, const struct top_term *t, int y)
-{
-	const struct top_totals *s = &m->totals;
-	struct top_line l = top_line(t, y);
-	char mean[REND_NUM];
-	uint32_t left = 0; /* hops not yet shown, as bits */
-
-	top_put(&l, TOP_BOLD, "time ");
-	for (uint32_t h = 0; h < VQS_HOPS; h++)
-		left |= s->hop_permille[h] ? 1u << h : 0;
-	if (!left) {
-		top_put(&l, TOP_PLAIN, "no request timed in this interval");
-		return;
-	}
-	top_put(&l, TOP_PLAIN, "%s a request:", rend_ns(mean, s->mean_ns));
-	while (left) {
-		uint32_t most = VQS_HOPS;
-
-		for (uint32_t h = 0; h < VQS_HOPS; h++)
-			if (left & 1u << h &&
-			    (most == VQS_HOPS || s->hop_permille[h] > s->hop_permille[most]))
-				most = h;
-		left &= ~(1u << most);
-		top_put(&l, TOP_PLAIN, " %s %.0f%%%s", obs_hop_name((enum vqs_hop)most),
-			s->hop_permille[most] / 10.0, left ? "," : "");
-	}
-}
-
-/* The locks that cost most: waits per second, and the time they took of each second. */
-static void draw_locks(const struct top_model *m, const struct top_term *t, int y)
-{
-	struct top_line l = top_line(t, y);
-	bool any = false;
-
-	top_put(&l, TOP_BOLD, "lock ");
-	if (m->locks_off) {
-		top_put(&l, TOP_PLAIN, "not watched (--no-locks)");
-		return;
-	}
-	for (size_t i = 0; i < VQS_LOCK_KINDS; i++) {
-		const struct top_lock_total *k = &m->totals.lock[i];
-		char text[96], rate[REND_NUM], wait[REND_NUM];
-		int len;
-
-		if (!k->contended)
-			continue;
-		len = snprintf(text, sizeof(text), "%s%s %s (%s)", any ? ", " : "waits/s: ",
-			       obs_lock_name(k->kind), rend_rate(rate, k->contended, m->interval_ns),
-			       rend_ns(wait, top_per_second(k->wait_ns, m->interval_ns)));
-		/* One that does not fit whole is left out. */
-		if (len > l.width - l.x)
-			break;
-		top_put(&l, TOP_PLAIN, "%s", text);
-		any = true;
-	}
-	if (!any)
-		top_put(&l, TOP_PLAIN, "no waits");
-}
-
-static int draw_warnings(const struct top_model *m, const struct top_term *t, int y)
-{
-	size_t nr = m->nr_warnings;
-
-	for (size_t i = 0; i < nr && i < TOP_WARNINGS_SHOWN; i++) {
-		struct top_line l = top_line(t, y++);
-
-		if (i == TOP_WARNINGS_SHOWN - 1 && nr > TOP_WARNINGS_SHOWN)
-			top_put(&l, TOP_WARN, "! %zu more warnings: press !", nr - i);
-		else
-			top_put(&l, TOP_WARN, "! %s", m->warnings[i]);
-	}
-	return y;
-}
 
 static int longest_tag(const struct top_model *m)
 {
@@ -180,8 +61,8 @@ static void cell_text(const struct top_model *m, const struct top_row *r, enum t
 		break;
 	default: {
 		const uint64_t times[TOP_COLS] = {
-			[TOP_COL_P50] = r->p50_ns,   [TOP_COL_P90] = r->p90_ns,
-			[TOP_COL_P99] = r->p99_ns,   [TOP_COL_P999] = r->p999_ns,
+			[TOP_COL_P50] = r->p50_ns, [TOP_COL_P90] = r->p90_ns,
+			[TOP_COL_P99] = r->p99_ns, [TOP_COL_P999] = r->p999_ns,
 			[TOP_COL_MAX] = r->max_ns,
 		};
 
@@ -249,7 +130,8 @@ static void draw_empty(const struct top_model *m, const struct top_term *t, int 
 	struct top_line l = top_line(t, y);
 
 	if (!m->delta)
-		top_put(&l, TOP_PLAIN, " measuring: the first numbers come after %gs", m->interval_s);
+		top_put(&l, TOP_PLAIN, " measuring: the first numbers come after %gs",
+			m->interval_s);
 	else if (m->nr_rows)
 		top_put(&l, TOP_PLAIN, " no queue matches '%s'", m->filter);
 	else
@@ -282,7 +164,7 @@ static void draw_list(struct top_model *m, const struct top_term *t, int y, int 
 
 static void draw_page(struct top_model *m, const struct top_term *t, int y, int rows)
 {
-	struct top_page p = { .term = t, .y = y, .rows = rows, .first = m->scroll };
+	struct top_page p = {.term = t, .y = y, .rows = rows, .first = m->scroll};
 
 	m->page = (size_t)rows;
 	for (;;) {
@@ -307,11 +189,11 @@ static void draw_page(struct top_model *m, const struct top_term *t, int y, int 
 }
 
 /* Most wanted first: those that do not fit whole are left out. */
-static const char *const list_hints[] = { "h help",    "Enter details", "/ filter", "q quit",
-					  "< > sort", "r reverse",     "space pause" };
-static const char *const detail_hints[] = { "Esc back",	      "h help", "n next queue",
-					    "p previous", "q quit", "up/down scroll" };
-static const char *const page_hints[] = { "Esc back", "q quit", "up/down scroll" };
+static const char *const list_hints[] = {"h help",   "Enter details", "/ filter",   "q quit",
+					 "< > sort", "r reverse",     "space pause"};
+static const char *const detail_hints[] = {"Esc back",   "h help", "n next queue",
+					   "p previous", "q quit", "up/down scroll"};
+static const char *const page_hints[] = {"Esc back", "q quit", "up/down scroll"};
 
 static void put_hints(struct top_line *l, int end, const char *const *hints, size_t nr)
 {
@@ -363,28 +245,29 @@ static void draw_too_small(const struct top_term *t)
 	}
 }
 
-void top_view_draw(struct top_model *m, const struct top_term *t, bool repaint)
+static void draw_screen(struct top_model *m, const struct top_term *t)
 {
 	int y = 1;
 
+	top_draw_title(m, t);
+	if (m->screen == TOP_LIST) {
+		y = top_draw_header(m, t, y);
+		draw_list(m, t, y, LINES - 1 - y);
+	} else {
+		draw_page(m, t, y, LINES - 1 - y);
+	}
+	draw_status(m, t);
+}
+
+void top_view_draw(struct top_model *m, const struct top_term *t, bool repaint)
+{
 	erase();
 	if (repaint)
 		clearok(stdscr, TRUE);
-	if (COLS < TOP_MIN_COLUMNS || LINES < TOP_MIN_ROWS) {
+	if (COLS < TOP_MIN_COLUMNS || LINES < TOP_MIN_ROWS)
 		draw_too_small(t);
-	} else {
-		draw_title(m, t);
-		if (m->screen == TOP_LIST) {
-			draw_totals(m, t, y++);
-			draw_time(m, t, y++);
-			draw_locks(m, t, y++);
-			y = draw_warnings(m, t, y);
-			draw_list(m, t, y, LINES - 1 - y);
-		} else {
-			draw_page(m, t, y, LINES - 1 - y);
-		}
-		draw_status(m, t);
-	}
+	else
+		draw_screen(m, t);
 	wnoutrefresh(stdscr);
 	doupdate();
 }

@@ -14,7 +14,7 @@
 
 /* Below that there is a message instead of the screen. */
 #define TOP_MIN_COLUMNS 48
-#define TOP_MIN_ROWS 10
+#define TOP_MIN_ROWS    10
 
 /* Draws everything and sends what changed; @repaint: sends all of it. */
 void top_view_draw(struct top_model *m, const struct top_term *t, bool repaint);

@@ -56,7 +56,8 @@ static int warn_untracked(struct top_model *m)
 			   ", end missed %" PRIu64 ", table full %" PRIu64 ")",
 			   all, submitted, taken, missed, s->untracked_table_full);
 	if (start && !err)
-		err = warn(m, "timed from the ring only, begun before: %" PRIu64 " requests", start);
+		err = warn(m, "timed from the ring only, begun before: %" PRIu64 " requests",
+			   start);
 	if (s->recursion && !err)
 		err = warn(m, "events lost, a program interrupted itself: %" PRIu64, s->recursion);
 	if (s->ops_full && !err)
