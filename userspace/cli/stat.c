@@ -164,6 +164,7 @@ static int run_tables(struct stat_run *run)
 	int code = CLI_OK;
 
 	print_banner(&run->out, run->first);
+	code = cli_flush();
 	while (!code && whole && (!run->o->count || done < run->o->count)) {
 		_cleanup_(snapshot_freep) struct vqs_snapshot *from = TAKE_PTR(run->last);
 
