@@ -8,7 +8,9 @@ APT_GET := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 
 # The second field of dpkg's answer is empty for a package that it never heard of.
 deps: ## install what is missing from Debian, and say what
-	@missing=$$(sed 's/#.*//' mk/packages | while read -r package why; do \
+	@command -v apt-get > /dev/null || { \
+		echo "deps: no apt-get here; install by hand what mk/packages lists" >&2; exit 1; }; \
+	missing=$$(sed 's/#.*//' mk/packages | while read -r package why; do \
 		[ -n "$$package" ] || continue; \
 		state=$$(dpkg-query -W -f='$${db:Status-Status}\n' "$$package" 2>/dev/null | head -n 1); \
 		[ "$$state" = installed ] && continue; \

@@ -167,7 +167,9 @@ static void put_result(struct rend *r, const struct doctor *d)
 	if (d->exit) {
 		rend_printf(r, REND_BAD, "%zu in the way, %zu to know.", count[OBS_FAIL],
 			    count[OBS_WARN]);
-		rend_text(r, REND_PLAIN, " The lines that begin with do: say how to go on.");
+		if (count[OBS_FAIL] > (d->error != NULL))
+			rend_text(r, REND_PLAIN,
+				  " The lines that begin with do: say how to go on.");
 	} else {
 		rend_text(r, REND_GOOD, "Ready.");
 		if (count[OBS_WARN])

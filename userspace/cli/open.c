@@ -27,6 +27,15 @@ static void note_tag(FILE *f, const char *before, int *nr, const char *tag)
 	fprintf(f, "%s%s", (*nr)++ ? ", " : before, opt_quote(tag).text);
 }
 
+/* A device may be mounted in several places. */
+static bool first_of_its_tag(const struct obs_mounts *m, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(m->mount[j].tag, m->mount[i].tag))
+			return false;
+	return true;
+}
+
 /* What could be meant instead: " (mounted: "a", "b"; not mounted: "c")", or "". */
 static char *known_tags(const struct obs_mounts *m)
 {
@@ -39,7 +48,8 @@ static char *known_tags(const struct obs_mounts *m)
 	if (!f)
 		return NULL;
 	for (size_t i = 0; i < m->nr; i++)
-		note_tag(f, " (mounted: ", &mounted, m->mount[i].tag);
+		if (first_of_its_tag(m, i))
+			note_tag(f, " (mounted: ", &mounted, m->mount[i].tag);
 	if (!obs_devices_read("", &d)) {
 		for (size_t i = 0; i < d.nr; i++)
 			if (d.device[i].tag[0] && !obs_mounts_have(m, d.device[i].tag))
