@@ -226,7 +226,8 @@ void table_hops(struct rend *r, const struct vqs_snap_device *d, const struct ta
 	whole = time_of_hops(hops);
 	if (!whole)
 		return;
-	title(r, 11, of_op ? obs_op_name((uint32_t)v->op) : "HOP");
+	/* Hops per operation are kept for one queue, the selected one. */
+	title(r, 11, of_op ? obs_op_name((uint32_t)v->op) : v->op >= 0 ? "HOP ALL OPS" : "HOP");
 	head(r, 6, "SHARE");
 	rend_text(r, REND_PLAIN, "         ");
 	head(r, 7, "COUNT");

@@ -155,8 +155,9 @@ static void equation(struct rend *r, const struct vqs_snap_queue *q)
 	term(r, "+", q->aborted, "aborted", REND_WARN);
 	term(r, "+", q->untracked_slot_taken, "untracked, no slot free", REND_WARN);
 	term(r, "+", q->end_missed, "whose end was missed", REND_WARN);
+	/* Counters and the requests in flight are read one after the other. */
 	if (off)
-		word(r, REND_WARN, "(off by %+lld)", (long long)off);
+		word(r, REND_PLAIN, "(off by %+lld; exact only when quiet)", (long long)off);
 	term(r, "(", q->start_missed, "allocated before attach)", REND_DIM);
 	term(r, "(", q->failed_before_ring, "failed before the ring)", REND_WARN);
 	if (depth_differs(q))
