@@ -131,9 +131,9 @@ test_sort_and_filter() {
 	at_top "sort"
 	keys t
 	see "sorted by tag" '.TAG +Q +REQ/S'
-	check "sorted by tag: first row" test "$(screen | sed -n 6p | cut -c2-6)" = "data "
+	check "sorted by tag: first row" test "$(screen | sed -n 7p | cut -c2-6)" = "data "
 	keys r
-	become "r reverses" eval 'screen | sed -n 6p | grep -q "^.home"'
+	become "r reverses" eval 'screen | sed -n 7p | grep -q "^.home"'
 	keys '>' '>'
 	see "> moves right" 'Q +▼REQ/S'
 	keys r
@@ -154,7 +154,7 @@ test_sort_and_filter() {
 	keys Escape
 	see "Esc drops the filter" '^.data'
 	keys Down Down
-	become "selection moves down" eval 'screen | sed -n 8p | grep -q "^>"'
+	become "selection moves down" eval 'screen | sed -n 9p | grep -q "^>"'
 	keys q
 	left "after filters" 0
 }
@@ -174,13 +174,19 @@ test_drill_down() {
 	see "connection's lock" '^fuse_conn.bg_lock '
 	see "errors by name" '^ENOENT +[0-9.]+'
 	see "CPUs" '^CPU 0 +50.0% +CPU 1 +50.0%'
-	see "place in the page" '-34/34$'
+	see "stack of waiters" '^STACK that waited for virtio_fs_vq.lock: [0-9]+ times'
+	see "place in the page" '-44/44$'
 	keys n
 	see "next queue" '^CPU 2 +50.0%'
 	keys Home
 	see "its name" '^data queue 2 '
 	keys Escape
 	see "Esc goes back" '^>data +2 '
+	see "own cost above the list" '^self [0-9.]+% of one CPU, [0-9]+ns a request, 5.00MiB of BPF'
+	keys '*'
+	see "own cost" '^virtqueue_add_sgs +fentry +[0-9.]+k +27ns +[0-9.]+% +0$'
+	keys '*'
+	see "and back" '^ .TAG'
 	keys h
 	see "help" '^KEYS'
 	keys End
@@ -230,7 +236,7 @@ test_resize() {
 	see "60x15: still rows" '^>data +1 '
 	keys Enter
 	see "60x15: in depth" '^device +[0-9.]+% .*us'
-	see "60x15: place" '1-13/34$'
+	see "60x15: place" '1-13/44$'
 	keys Escape
 	tm resize-window -t t -x 120 -y 40
 	see "120x40: more columns" 'P50 +P90 +P99 +P99.9 +MAX MOST TIME IN +LOCKS +LWAIT +ERR/S$'

@@ -62,4 +62,8 @@ void top_draw_detail(struct top_page *p, const struct top_model *m);
 void top_draw_help(struct top_page *p);
 void top_draw_warnings(struct top_page *p, const struct top_model *m);
 
+/* top_self.c: the page; the line at @y, for a model with an interval. */
+void top_draw_self(struct top_page *p, const struct top_model *m);
+void top_draw_self_line(const struct top_model *m, const struct top_term *t, int y);
+
 #endif

@@ -137,5 +137,7 @@ int top_draw_header(const struct top_model *m, const struct top_term *t, int y)
 	draw_totals(m, t, y++);
 	draw_time(m, t, y++);
 	draw_locks(m, t, y++);
+	if (m->delta && m->delta->self.timed)
+		top_draw_self_line(m, t, y++);
 	return draw_warnings(m, t, y);
 }

@@ -18,6 +18,7 @@ static const struct {
 	{"space", "pause; what happens meanwhile is not shown"},
 	{"+, -", "lengthen, shorten the interval"},
 	{"!", "all warnings"},
+	{"*", "what vqsteer itself costs"},
 	{"^L", "redraw the screen"},
 	{"h, ?", "this help"},
 	{"q", "quit"},

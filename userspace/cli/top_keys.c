@@ -207,6 +207,8 @@ unsigned int top_model_key(struct top_model *m, int key)
 		return toggle(m, TOP_HELP);
 	case '!':
 		return toggle(m, TOP_WARNINGS);
+	case '*':
+		return toggle(m, TOP_SELF);
 	case ' ':
 		m->paused = !m->paused;
 		return TOP_DO_DRAW | (m->paused ? 0 : TOP_DO_REBASE);

@@ -45,7 +45,7 @@ enum top_action {
 	TOP_DO_REPAINT = 1 << 4,  /* the terminal's contents are not trusted */
 };
 
-enum top_screen { TOP_LIST, TOP_DETAIL, TOP_HELP, TOP_WARNINGS };
+enum top_screen { TOP_LIST, TOP_DETAIL, TOP_HELP, TOP_WARNINGS, TOP_SELF };
 
 /* Slots of a queue: what stays the same from one snapshot to the next. */
 struct top_id {

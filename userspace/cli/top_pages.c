@@ -202,6 +202,28 @@ static void draw_locks(struct top_page *p, const struct top_model *m, const stru
 		      "(fuse_iqueue and fuse_conn locks: of the mount, all its queues)");
 }
 
+/* With --stacks: who waited for this queue's locks and the connection's, most time first. */
+static void draw_stacks(struct top_page *p, const struct top_model *m, const struct top_row *r)
+{
+	char waits[REND_NUM], wait[REND_NUM], frame[64];
+
+	for (size_t i = 0; i < m->delta->nr_stacks; i++) {
+		const struct vqs_snap_stack *k = &m->delta->stacks[i];
+
+		if (k->device != r->dev->slot ||
+		    (k->queue != r->queue->slot && k->queue != UINT32_MAX))
+			continue;
+		top_page_text(p, TOP_PLAIN, "%s", "");
+		top_page_text(p, TOP_BOLD, "STACK that waited for %s: %s times, %s",
+			      obs_lock_name(k->kind), rend_count(waits, k->waits),
+			      rend_ns(wait, k->wait_ns));
+		for (size_t f = 0; f < k->depth; f++) {
+			rend_safe(frame, sizeof(frame), k->frame[f]);
+			top_page_text(p, TOP_PLAIN, "  %s", frame);
+		}
+	}
+}
+
 static void draw_errors(struct top_page *p, const struct top_model *m,
 			const struct vqs_snap_queue *q)
 {
@@ -287,6 +309,9 @@ static void draw_about(struct top_page *p, const struct top_model *m, const stru
 		      rend_ratio(a, q->kicks, q->submitted),
 		      rend_ratio(b, q->interrupts, q->completed),
 		      rend_rate(c, q->ring_full, m->interval_ns));
+	if (q->aborted || q->failed_before_ring)
+		top_page_text(p, TOP_WARN, "! %s aborted, %s failed before the ring",
+			      rend_count(a, q->aborted), rend_count(b, q->failed_before_ring));
 }
 
 void top_draw_detail(struct top_page *p, const struct top_model *m)
@@ -305,6 +330,7 @@ void top_draw_detail(struct top_page *p, const struct top_model *m)
 	draw_locks(p, m, r);
 	draw_errors(p, m, r->queue);
 	draw_cpus(p, r->dev, r->queue);
+	draw_stacks(p, m, r);
 }
 
 void top_draw_warnings(struct top_page *p, const struct top_model *m)

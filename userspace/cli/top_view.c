@@ -173,6 +173,8 @@ static void draw_page(struct top_model *m, const struct top_term *t, int y, int 
 			top_draw_help(&p);
 		else if (m->screen == TOP_WARNINGS)
 			top_draw_warnings(&p, m);
+		else if (m->screen == TOP_SELF)
+			top_draw_self(&p, m);
 		else
 			top_draw_detail(&p, m);
 		m->nr_lines = p.lines;

@@ -222,6 +222,8 @@ static void test_drills_down_and_back(void **state)
 	top_model_key(&r->m, TOP_KEY_BACKSPACE);
 	assert_int_equal(r->m.screen, TOP_LIST);
 	assert_int_equal(top_model_selected(&r->m)->queue->slot, id.queue);
+	top_model_key(&r->m, '*');
+	assert_int_equal(r->m.screen, TOP_SELF);
 	top_model_key(&r->m, 'h');
 	top_model_key(&r->m, 'h');
 	assert_int_equal(r->m.screen, TOP_LIST);
