@@ -196,6 +196,13 @@ int BPF_KPROBE(kprobe_done_work, struct work_struct *work)
 	return on_done_work(addr(work));
 }
 
+SEC("fentry/send_forget_request")
+int BPF_PROG(fentry_forget, struct virtio_fs_vq *fsvq)
+{
+	queue_of_forget(fsvq, true);
+	return 0;
+}
+
 SEC("fexit/send_forget_request")
 int BPF_PROG(fexit_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_flight, int ret)
 {
@@ -257,25 +264,25 @@ int BPF_PROG(tp_contention_end, void *lock, int ret)
 SEC("fentry/virtio_fs_fiq_release")
 int BPF_PROG(fentry_fiq_release, struct fuse_iqueue *fiq)
 {
-	return forget_device(addr(fiq->priv), 0);
+	return forget_connection(addr(fiq->priv));
 }
 
 SEC("kprobe/virtio_fs_fiq_release")
 int BPF_KPROBE(kprobe_fiq_release, struct fuse_iqueue *fiq)
 {
-	return forget_device(addr(BPF_CORE_READ(fiq, priv)), 0);
+	return forget_connection(addr(BPF_CORE_READ(fiq, priv)));
 }
 
 SEC("fentry/virtio_fs_remove")
 int BPF_PROG(fentry_remove, struct virtio_device *vdev)
 {
-	return forget_device(addr(vdev->priv), 1);
+	return forget_device(addr(vdev->priv));
 }
 
 SEC("kprobe/virtio_fs_remove")
 int BPF_KPROBE(kprobe_remove, struct virtio_device *vdev)
 {
-	return forget_device(addr(BPF_CORE_READ(vdev, priv)), 1);
+	return forget_device(addr(BPF_CORE_READ(vdev, priv)));
 }
 
 /* fuse_dev_free until 6.x, fuse_dev_put (reference counted) since 7.x; either may be the last use
@@ -311,9 +318,9 @@ static long read_in_flight(__u32 slot, void *unused)
 	struct vqs_queue *q = bpf_map_lookup_elem(&queues, &slot);
 	long n;
 
-	if (!q || !q->vq)
+	if (!q)
 		return 1;
-	if (q->fsvq && q->state != VQS_QUEUE_REMOVED &&
+	if (q->vq && q->fsvq && q->state != VQS_QUEUE_REMOVED &&
 	    !bpf_probe_read_kernel(&n, sizeof(n), &((struct virtio_fs_vq *)q->fsvq)->in_flight))
 		q->in_flight_kernel = n;
 	return 0;

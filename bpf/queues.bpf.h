@@ -63,29 +63,31 @@ INLINE int on_done_work(__u64 work)
 }
 
 /*
- * send_forget_request(fsvq, forget, in_flight) returned @ret: 1 when the hiprio ring was full
- * (it will be sent again), 0 when sent or dropped because the device is gone. FORGETs have no
- * struct fuse_req, hence counts only.
+ * FORGETs have no struct fuse_req, hence counts only. The queue is learnt before its first FORGET
+ * is sent, so that this one's completion is not taken for one of before.
  */
-INLINE int on_forget(struct virtio_fs_vq *fsvq, int ret, const bool direct)
+INLINE struct vqs_queue *queue_of_forget(struct virtio_fs_vq *fsvq, const bool direct)
 {
-	struct virtqueue *vq = RD(direct, fsvq, vq);
+	__u64 vq = addr(RD(direct, fsvq, vq));
 	struct vqs_queue *q;
 	__u32 slot;
 
-	q = known_queue(addr(vq), &slot);
-	if (!q || q->state != VQS_QUEUE_LIVE) {
-		slot = learn_queue(addr(vq), 0);
-		q = bpf_map_lookup_elem(&queues, &slot);
-	}
-	if (!q) {
-		count(&globals.untracked_table_full, !ret);
-		return 0;
-	}
-	if (ret)
-		count(&q->ring_full, 1);
-	else if (RD(direct, fsvq, connected))
-		count(&q->submitted, 1);
+	if (!RD(direct, fsvq, connected)) /* dropped; the virtqueue may be freed already */
+		return NULL;
+	q = known_queue(vq, &slot);
+	if (q && q->state == VQS_QUEUE_LIVE)
+		return q;
+	slot = learn_queue(vq, 0);
+	return bpf_map_lookup_elem(&queues, &slot);
+}
+
+/* send_forget_request(fsvq) returned 1: hiprio's ring was full, it will be sent again; 0: sent. */
+INLINE int on_forget(struct virtio_fs_vq *fsvq, int ret, const bool direct)
+{
+	struct vqs_queue *q = queue_of_forget(fsvq, direct);
+
+	if (q)
+		count(ret ? &q->ring_full : &q->submitted, 1);
 	return 0;
 }
 

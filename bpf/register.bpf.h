@@ -96,9 +96,16 @@ static __noinline __u32 learn_device(__u64 fs_addr, int virtio_index)
 	dev->virtio_index = virtio_index;
 	bpf_probe_read_kernel_str(dev->tag, sizeof(dev->tag), BPF_CORE_READ(fs, tag));
 	dev->fs = fs_addr;
-	if (!index_insert(&vq_index, fs_addr, slot))
+	if (!index_insert(&vq_index, fs_addr, slot) || !index_find(&vq_index, fs_addr, &slot))
 		return NO_SLOT;
 	return slot;
+}
+
+/* FORGETs are counted, not followed: those on the ring before are what their kernel count says. */
+INLINE void learn_forgets_in_flight(struct vqs_queue *q, struct virtio_fs_vq *fsvq)
+{
+	if (!q->index)
+		q->complete_only = BPF_CORE_READ(fsvq, in_flight);
 }
 
 static __noinline int learn_queue_names(struct vqs_queue *q, __u64 vq_addr, __u64 fsvq_addr)
@@ -115,8 +122,9 @@ static __noinline int learn_queue_names(struct vqs_queue *q, __u64 vq_addr, __u6
 }
 
 /*
- * Learns the virtqueue of @fsvq, or its locks anew after a mount. @req is a request of its
- * connection, 0 for hiprio. Runs under the queue's lock, so a queue is learnt by one CPU at a time.
+ * Learns the virtqueue @vq_addr, or its locks anew after a mount. @req is a request of its
+ * connection, 0 for hiprio. Runs under the queue's lock but for FORGETs; when two CPUs learn hiprio
+ * at once, one of their slots stays unused.
  */
 static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 {
@@ -134,7 +142,8 @@ static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 		return NO_SLOT;
 	if (!index_find(&vq_index, vq_addr, &slot)) {
 		slot = __sync_fetch_and_add(&globals.queues_used, 1);
-		if (slot >= cfg.max_queues || !index_insert(&vq_index, vq_addr, slot))
+		if (slot >= cfg.max_queues || !index_insert(&vq_index, vq_addr, slot) ||
+		    !index_find(&vq_index, vq_addr, &slot))
 			return NO_SLOT;
 	}
 	q = bpf_map_lookup_elem(&queues, &slot);
@@ -142,8 +151,10 @@ static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 		return NO_SLOT;
 	fsvq = (__u64)BPF_CORE_READ((struct virtio_fs *)fs, vqs) +
 	       (__u64)index * bpf_core_type_size(struct virtio_fs_vq);
-	if (!q->vq)
+	if (!q->vq) {
 		learn_queue_names(q, vq_addr, fsvq);
+		learn_forgets_in_flight(q, (struct virtio_fs_vq *)fsvq);
+	}
 	q->vq = vq_addr;
 	q->device = dev_slot;
 	fud = (__u64)BPF_CORE_READ((struct virtio_fs_vq *)fsvq, fud);
@@ -175,26 +186,32 @@ static long forget_queue(__u32 slot, struct forget_ctx *ctx)
 		return 1;
 	if (!q->vq || q->device != ctx->device)
 		return 0;
-	lock_forget(queue_lock_slot(slot, VQS_LOCK_PQUEUE));
-	q->state = VQS_QUEUE_STALE;
-	if (ctx->removed) {
-		lock_forget(queue_lock_slot(slot, VQS_LOCK_VQ));
-		index_remove(&vq_index, q->vq);
-		q->state = VQS_QUEUE_REMOVED;
-		q->fsvq = 0;
+	if (!ctx->removed) {
+		lock_forget(queue_lock_slot(slot, VQS_LOCK_PQUEUE));
+		if (q->state == VQS_QUEUE_LIVE)
+			q->state = VQS_QUEUE_STALE;
+		return 0;
 	}
+	lock_forget(queue_lock_slot(slot, VQS_LOCK_VQ));
+	index_remove(&vq_index, q->vq);
+	q->state = VQS_QUEUE_REMOVED;
+	q->fsvq = 0;
 	return 0;
 }
 
-/* The connection of device @fs is being released, or (@removed) the device itself. */
-static __noinline int forget_device(__u64 fs, __u32 removed)
+INLINE struct vqs_device *known_device(__u64 fs, struct forget_ctx *ctx)
 {
-	struct forget_ctx ctx = {.removed = removed};
-	struct vqs_device *dev;
+	if (!index_find(&vq_index, fs, &ctx->device))
+		return NULL;
+	return bpf_map_lookup_elem(&devices, &ctx->device);
+}
 
-	if (!index_find(&vq_index, fs, &ctx.device))
-		return 0;
-	dev = bpf_map_lookup_elem(&devices, &ctx.device);
+/* The connection of device @fs is being released, and with it its locks and every queue's fud. */
+static __noinline int forget_connection(__u64 fs)
+{
+	struct forget_ctx ctx = {.removed = 0};
+	struct vqs_device *dev = known_device(fs, &ctx);
+
 	if (!dev)
 		return 0;
 	bpf_loop(cfg.max_queues, forget_queue, &ctx, 0);
@@ -202,7 +219,25 @@ static __noinline int forget_device(__u64 fs, __u32 removed)
 	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_BG));
 	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_CONN));
 	dev->conn = 0;
-	if (removed)
+	if (dev->removed)
+		index_remove(&vq_index, fs);
+	return 0;
+}
+
+/*
+ * The device @fs is being removed; its queues are freed. A mount of it lives on, its requests fail
+ * before any ring, so the device stays known until its connection is released too.
+ */
+static __noinline int forget_device(__u64 fs)
+{
+	struct forget_ctx ctx = {.removed = 1};
+	struct vqs_device *dev = known_device(fs, &ctx);
+
+	if (!dev)
+		return 0;
+	bpf_loop(cfg.max_queues, forget_queue, &ctx, 0);
+	dev->removed = 1;
+	if (!dev->conn)
 		index_remove(&vq_index, fs);
 	return 0;
 }

@@ -84,6 +84,8 @@ struct vqs_device {
 	__u64 failed_before_queue; /* requests that ended before any ring was chosen */
 	__u32 max_background;      /* as the daemon answered INIT */
 	__u32 virtio_index;        /* N of virtioN */
+	__u32 removed;             /* the device is gone, its mount may live on */
+	__u32 reserved;
 	char tag[VQS_TAG_LEN];
 };
 

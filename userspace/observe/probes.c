@@ -85,7 +85,11 @@ const struct probe_def obs_probe_defs[] = {
 	{
 		.name = "send_forget_request",
 		.purpose = "forgets on hiprio",
-		.target = {ONE("send_forget_request", "fexit_forget", "kprobe_forget")},
+		.target = {{
+			.symbol = "send_forget_request",
+			.progs = {[OBS_RUNG_FENTRY] = {"fentry_forget", "fexit_forget"},
+				  [OBS_RUNG_KPROBE] = {"kprobe_forget"}},
+		}},
 	},
 	{
 		.name = "spinlock slow path",
