@@ -47,8 +47,8 @@ static const char *const notes[] = {
 	"  Percentiles are at most 1/16 away from the true value.",
 	"  The hops background, input, device, complete and wake add up to 100%.",
 	"  lock waits/s: how often, and in brackets how much time of each second, all CPUs.",
-	"  LOCKS of a queue: WAIT is the share of its acquisitions that waited, an estimate; "
-	"ALL/S the time waited per second.",
+	"  A queue's LOCKS: WAIT is the share of acquisitions that waited, an estimate.",
+	"  ALL/S is the time waited per second.",
 };
 
 static void entry(struct top_page *p, int width, const char *what, const char *says)
