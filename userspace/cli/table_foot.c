@@ -213,6 +213,7 @@ void table_losses(struct rend *r, const struct vqs_snapshot *s)
 		{s->ops_full, "totals without an opcode of their own"},
 		{s->index_full, "lock or queue addresses without room"},
 		{s->lock_nested, "lock waits given up, nested in another"},
+		{s->stack_failed, "stacks of lock waits"},
 		{s->trace_lost, "trace records"},
 	};
 	char num[REND_NUM];

@@ -13,11 +13,11 @@ static void set_acquisitions(struct vqs_snap_lock *l, uint64_t derived)
 /*
  * FORGETs: one per attempt (send_forget_request; a refused one is put on queued_reqs in the same
  * section), one to take a refused one off queued_reqs again, one per done work, in which
- * in_flight is lowered too. virtio_fs_hiprio_done_work is not probed: its interrupts stand for it.
+ * in_flight is lowered too.
  */
 static uint64_t hiprio_vq(const struct vqs_snap_queue *q)
 {
-	return q->submitted + 2 * q->ring_full + q->interrupts;
+	return q->submitted + 2 * q->ring_full + q->done_works;
 }
 
 /*

@@ -75,6 +75,17 @@ int guest_size_maps(struct guest_bpf *skel, const struct guest_dims *d);
 int guest_map_maps(struct obs_guest *g);
 void guest_unmap_maps(struct obs_guest *g);
 
+/* guest_attach.c */
+int guest_attach_all(struct obs_guest *g, char **err);
+void guest_tear_down(struct obs_guest *g);
+unsigned int guest_allowed_rungs(const struct obs_guest_opts *o);
+/* Puts a message into *err (NULL: nobody wants it) and returns @code. */
+int guest_error(char **err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* guest_self.c: the parts of a snapshot that are about the programs; 0 or -errno. */
+int guest_fill_self(const struct obs_guest *g, struct vqs_snapshot *s);
+int guest_fill_stacks(const struct obs_guest *g, struct vqs_snapshot *s);
+
 /* guest_trace.c */
 int guest_open_rings(struct obs_guest *g);
 void guest_close_rings(struct obs_guest *g);

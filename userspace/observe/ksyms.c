@@ -76,6 +76,8 @@ static int sort(struct ksyms *k)
 	k->by_name = malloc((k->nr ? k->nr : 1) * sizeof(*k->by_name));
 	if (!k->by_name)
 		return -ENOMEM;
+	if (!k->nr)
+		return 0;
 	qsort(k->by_addr, k->nr, sizeof(*k->by_addr), cmp_addr);
 	for (size_t i = 0; i < k->nr; i++)
 		k->by_name[i] = i;

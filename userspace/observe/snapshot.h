@@ -17,9 +17,10 @@
 #include <vqsteer/guest_abi.h>
 
 struct vqs_snap_op {
-	uint32_t opcode; /* FUSE opcode; VQS_OP_OTHER: all that have no slot of their own */
-	struct vqs_hist *total;	 /* owned */
-	/* Hops of this opcode, only for the queue selected with --queue; else NULL. VQS_HOPS long, owned. */
+	uint32_t opcode;        /* FUSE opcode; VQS_OP_OTHER: all that have no slot of their own */
+	struct vqs_hist *total; /* owned */
+	/* Hops of this opcode, only for the queue selected with --queue; else NULL. VQS_HOPS long,
+	 * owned. */
 	struct vqs_hist *hops;
 };
 
@@ -35,28 +36,28 @@ struct vqs_snap_cpu {
 
 struct vqs_snap_lock {
 	enum vqs_lock_kind kind;
-	uint64_t contended;    /* acquisitions that had to wait */
-	uint64_t acquisitions; /* derived from request counts (docs/metrics.md), an estimate */
+	uint64_t contended;      /* acquisitions that had to wait */
+	uint64_t acquisitions;   /* derived from request counts (docs/metrics.md), an estimate */
 	uint64_t submit_wait_ns; /* waited by tasks other than kernel workers */
-	bool learnt;		 /* its address is known at this moment */
-	struct vqs_hist wait;	 /* ns */
+	bool learnt;             /* its address is known at this moment */
+	struct vqs_hist wait;    /* ns */
 };
 
 struct vqs_snap_queue {
-	uint32_t slot;	/* in the BPF maps: stable while attached, pairs queues of two snapshots */
+	uint32_t slot;  /* in the BPF maps: stable while attached, pairs queues of two snapshots */
 	uint32_t index; /* 0 is hiprio, request queues count from 1 */
 	char name[VQS_QUEUE_NAME_LEN];
 	uint32_t ring_size; /* descriptors */
-	bool removed;	    /* its device is gone */
+	bool removed;       /* its device is gone */
 	/* Conservation: submitted + complete_only =
 	 * completed + in_flight + aborted + untracked_slot_taken + end_missed */
 	uint64_t submitted, complete_only, completed, aborted;
 	uint64_t untracked_slot_taken, end_missed;
-	uint64_t in_flight;  /* followed requests that are on the ring now */
-	uint64_t completing; /* collected, not ended yet */
-	uint64_t waiting_ring; /* refused by a full ring, not yet on it */
+	uint64_t in_flight;       /* followed requests that are on the ring now */
+	uint64_t completing;      /* collected, not ended yet */
+	uint64_t waiting_ring;    /* refused by a full ring, not yet on it */
 	int64_t in_flight_kernel; /* virtio_fs_vq.in_flight; -1: unknown */
-	uint64_t start_missed;	  /* followed from submit only */
+	uint64_t start_missed;    /* followed from submit only */
 	uint64_t failed_before_ring;
 	uint64_t background, bytes_in, bytes_out, ring_full;
 	uint64_t kicks, interrupts, done_works;
@@ -73,7 +74,7 @@ struct vqs_snap_queue {
 struct vqs_snap_device {
 	uint32_t slot;
 	char tag[VQS_TAG_LEN];
-	uint32_t virtio_index;	 /* N of virtioN */
+	uint32_t virtio_index;   /* N of virtioN */
 	uint32_t request_queues; /* the device offers */
 	uint32_t max_background;
 	bool mounted;
@@ -87,8 +88,8 @@ struct vqs_snap_device {
 };
 
 struct vqs_snap_prog {
-	char name[64];	/* probe, e.g. "virtqueue_add_sgs" */
-	char rung[16];	/* fentry, fexit, kprobe, kretprobe, tracepoint */
+	char name[64];                           /* probe, e.g. "virtqueue_add_sgs" */
+	char rung[16];                           /* fentry, fexit, kprobe, kretprobe, tracepoint */
 	uint64_t runs, run_ns, recursion_misses; /* runs and run_ns only with --self */
 };
 
@@ -115,6 +116,7 @@ struct vqs_snapshot {
 	char lock_rung[32];   /* what sees contended waits: "fentry", ..., "none" */
 	bool lock_complete;   /* and whether it sees all of them */
 	uint64_t untracked_table_full, ops_full, trace_lost, index_full, lock_nested, recursion;
+	uint64_t stack_failed; /* waits whose stack could not be taken */
 	struct vqs_snap_device *devices;
 	size_t nr_devices;
 	struct vqs_snap_stack *stacks; /* most wait first; only with --stacks */
@@ -134,14 +136,18 @@ void obs_snapshot_free(struct vqs_snapshot *s);
 struct vqs_snapshot *obs_snapshot_diff(const struct vqs_snapshot *from,
 				       const struct vqs_snapshot *to);
 
-/* Imbalance of a queue's conservation equation: left side minus right side; 0 at quiet points. */
+/*
+ * Imbalance of a queue's conservation equation, left side minus right side: 0 at quiet points. Of
+ * cumulative snapshots only: in a difference in_flight is still a level. Under traffic counters and
+ * slots are read microseconds apart, so it may be off by what completed between.
+ */
 int64_t obs_queue_imbalance(const struct vqs_snap_queue *q);
 
 /* "virtio_fs_vq.lock" and so on; never NULL. */
 const char *obs_lock_name(enum vqs_lock_kind kind);
 /* "background", "input", "device", "irq", "complete", "wake", "total", "ring_full". */
 const char *obs_hop_name(enum vqs_hop hop);
-/* "LOOKUP", ...; "OTHER" for VQS_OP_OTHER, "OP<n>" is never returned: unknown opcodes are "OTHER". */
+/* "LOOKUP", ...; "OTHER" for VQS_OP_OTHER and for opcodes that are unknown here. */
 const char *obs_op_name(uint32_t opcode);
 /* Opcode of a name (case-insensitive, with or without FUSE_) or a number; -EINVAL. */
 int obs_op_parse(const char *text);

@@ -27,7 +27,7 @@ static struct vqs_snapshot *small_guest(void)
 
 	q[0].submitted = q[0].completed = 7;
 	q[0].ring_full = 1;
-	q[0].interrupts = 4;
+	q[0].done_works = 4;
 	q[1].submitted = 100;
 	q[1].completed = 102; /* complete_only is a part of it */
 	q[1].complete_only = 5;
