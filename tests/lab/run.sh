@@ -104,7 +104,7 @@ guest_config() {
 	echo "data_mode=$rw mount_data=$mount_data"
 	echo "want_out=$([ -n "$out" ] && echo yes)"
 	echo "cwd=$(quote "$PWD")"
-	echo "keep_dirs=$(quote "$(covered_dirs)")"
+	echo "keep_paths=$(quote "$(covered_paths)")"
 	echo "run_script() {"
 	echo "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp"
 	echo "export LANG=C.UTF-8 VQSTEER_LAB=$(quote "$kernel")"
@@ -115,13 +115,13 @@ guest_config() {
 	echo "}"
 }
 
-# Directories that the guest's own /tmp, /run, ... would cover.
-covered_dirs() {
-	local dir
-	for dir in "$(readlink -f "$here/../..")" "$PWD" "$(dirname "$script")" "${keep[@]}"; do
-		case $dir in
+# What the guest's own /tmp, /run, ... would cover; the script itself for one directly in /tmp.
+covered_paths() {
+	local path
+	for path in "$(readlink -f "$here/../..")" "$PWD" "$(dirname "$script")" "$script" "${keep[@]}"; do
+		case $path in
 		*[[:space:]]*) ;;
-		/tmp/*|/run/*|/var/tmp/*|/var/log/*) echo "$dir" ;;
+		/tmp/*|/run/*|/var/tmp/*|/var/log/*) echo "$path" ;;
 		esac
 	done | sort -u | tr '\n' ' '
 }
