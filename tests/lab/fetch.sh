@@ -29,8 +29,8 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# main_index_sites PROPERTY...: the site of the first such package index of component main.
-main_index_sites() {
+# main_index_site PROPERTY...: the site of the first such package index of component main.
+main_index_site() {
 	# shellcheck disable=SC2016 # $(SITE) is for apt to expand
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Component: main' "$@" |
 		sed -n 1p
@@ -39,10 +39,12 @@ main_index_sites() {
 # The mirror is recognised by what its index says it is. Where no index was ever fetched (a fresh
 # machine before `apt-get update`), by serving the release this machine runs.
 debian_site() {
-	local site codename
+	local site codename release
 	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	site=$(main_index_sites 'Origin: Debian' 'Label: Debian')
-	[ -n "$site" ] || site=$(main_index_sites "Release: $codename")
+	site=$(main_index_site 'Origin: Debian' 'Label: Debian')
+	for release in "$codename" stable oldstable; do
+		[ -n "$site" ] || site=$(main_index_site --no-release-info "Release: $release")
+	done
 	[ -n "$site" ] || die "no Debian archive among this machine's apt sources; add one" \
 		"to /etc/apt/sources.list"
 	echo "$site"
@@ -73,8 +75,8 @@ apt_setup() {
 	CONF
 	apt-get -c "$work/apt.conf" -qq update > "$work/log" 2>&1 || {
 		cat "$work/log" >&2
-		die "cannot read the package lists of $suite (no network?); copy a filled" \
-			"$cache here from another machine, or set VQSTEER_LAB_CACHE to one"
+		die "cannot read the package lists of $suite, for the reason above; without a" \
+			"network, copy a filled $cache here or set VQSTEER_LAB_CACHE to one"
 	}
 }
 
