@@ -14,8 +14,16 @@ $(BUILD)/bench/bodies.skel.h: $(BUILD)/bench/bodies.bpf.o
 $(BUILD)/bench/bodies: tests/bench/bodies.c $(BUILD)/bench/bodies.skel.h
 	$(CC) $(ALL_CFLAGS) -I$(BUILD)/bench $< -o $@ -lbpf -lelf -lz
 
-.PHONY: bench bench-bodies
+$(BUILD)/bench/spin: tests/bench/spin.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $< -o $@ -lpthread
+
+.PHONY: bench bench-bodies bench-overhead
 bench-bodies: $(BUILD)/bench/bodies ## native cost of each BPF program's body, in ns
 	$<
 
-bench: bench-bodies ## what tracing costs: every figure of docs/performance.md
+BENCH_ROUNDS ?= 16
+bench-overhead: $(BUILD)/vqsteer $(BUILD)/bench/spin $(BUILD)/e2e/load ## throughput lost in a guest
+	tests/bench/overhead.py --rounds $(BENCH_ROUNDS)
+
+bench: bench-bodies bench-overhead ## what tracing costs: the figures of docs/performance.md

@@ -38,3 +38,7 @@ $(BUILD)/e2e/top_driver-static: tests/e2e/top_driver.c $(TOP_FIXTURE) $(TOP_DRIV
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests/unit -static -Wl,--fatal-warnings $(filter %.c %.o,$^) -o $@ \
 		$(LDFLAGS) $(TUI_LIBS)
+
+.PHONY: e2e-top
+e2e-top: $(BUILD)/e2e/top_driver $(BUILD)/e2e/top_driver-static ## the live view in tmux
+	@tests/e2e/top_tmux.sh $(BUILD)
