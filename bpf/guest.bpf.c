@@ -184,30 +184,6 @@ int BPF_KPROBE(kprobe_vq_done, struct virtqueue *vq)
 	return on_interrupt(addr(vq));
 }
 
-SEC("fentry/virtio_fs_requests_done_work")
-int BPF_PROG(fentry_done_work, struct work_struct *work)
-{
-	return on_done_work(addr(work));
-}
-
-SEC("kprobe/virtio_fs_requests_done_work")
-int BPF_KPROBE(kprobe_done_work, struct work_struct *work)
-{
-	return on_done_work(addr(work));
-}
-
-SEC("fentry/virtio_fs_hiprio_done_work")
-int BPF_PROG(fentry_hiprio_work, struct work_struct *work)
-{
-	return on_done_work(addr(work));
-}
-
-SEC("kprobe/virtio_fs_hiprio_done_work")
-int BPF_KPROBE(kprobe_hiprio_work, struct work_struct *work)
-{
-	return on_done_work(addr(work));
-}
-
 SEC("fentry/send_forget_request")
 int BPF_PROG(fentry_forget, struct virtio_fs_vq *fsvq)
 {

@@ -5,14 +5,6 @@
 
 #include "requests.bpf.h"
 
-/* A queue known already; interrupts and kicks hold no lock, so they never learn one. */
-INLINE struct vqs_queue *known_queue(__u64 vq, __u32 *slot)
-{
-	if (!index_find(&vq_index, vq, slot))
-		return NULL;
-	return bpf_map_lookup_elem(&queues, slot);
-}
-
 /* virtqueue_notify(vq): the device gets a kick. Whoever submits and sees no call here had its
  * kick suppressed (EVENT_IDX or VRING_USED_F_NO_NOTIFY). */
 INLINE int on_kick(struct virtqueue *vq, const bool direct)
@@ -40,25 +32,6 @@ INLINE int on_interrupt(__u64 vq)
 	count(&q->interrupts, 1);
 	if (!q->irq_ns)
 		q->irq_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-/* virtio_fs_requests_done_work(work): one at a time per queue (a work item is not reentrant). */
-INLINE int on_done_work(__u64 work)
-{
-	__u64 fsvq = work - bpf_core_field_offset(struct virtio_fs_vq, done_work);
-	__u64 vq = (__u64)BPF_CORE_READ((struct virtio_fs_vq *)fsvq, vq);
-	struct vqs_queue *q;
-	__u64 irq_ns;
-	__u32 slot;
-
-	q = known_queue(vq, &slot);
-	if (!q)
-		return 0;
-	count(&q->done_works, 1);
-	irq_ns = __sync_lock_test_and_set(&q->irq_ns, 0);
-	if (irq_ns)
-		hop_add_locked(slot, VQS_HOP_IRQ, irq_ns, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -110,13 +110,19 @@ INLINE bool is_virtio_fs(struct virtqueue *vq, const bool direct)
 	return RD(direct, vdev, id.device) == VIRTIO_ID_FS;
 }
 
+/* A queue known already; what holds no lock of its queue may only ask for those. */
+INLINE struct vqs_queue *known_queue(__u64 vq, __u32 *slot)
+{
+	if (!index_find(&vq_index, vq, slot))
+		return NULL;
+	return bpf_map_lookup_elem(&queues, slot);
+}
+
 /* Slot of a queue that a request is on; learns it at first sight. */
 INLINE struct vqs_queue *queue_of_request(__u64 vq, __u64 req, __u32 *slot)
 {
-	struct vqs_queue *q = NULL;
+	struct vqs_queue *q = known_queue(vq, slot);
 
-	if (index_find(&vq_index, vq, slot))
-		q = bpf_map_lookup_elem(&queues, slot);
 	if (q && q->state == VQS_QUEUE_LIVE)
 		return q;
 	*slot = learn_queue(vq, req);
@@ -218,7 +224,22 @@ INLINE void hop_add_shared(__u32 queue, enum vqs_hop hop, __u64 from_ns, __u64 t
 		hist_add_shared(h, elapsed(from_ns, to_ns));
 }
 
-/* virtqueue_get_buf(vq) returned @buf: a request, or on queue 0 a forget. */
+/*
+ * Done work collects for the first time since an interrupt asked for it. It looks at the ring once
+ * per request and once more, so no probe of its own is needed: this is the hop's end, with the
+ * queue's lock held.
+ */
+INLINE void on_done_work(struct vqs_queue *q, __u32 queue)
+{
+	__u64 irq_ns = __sync_lock_test_and_set(&q->irq_ns, 0);
+
+	if (!irq_ns)
+		return;
+	q->done_works++;
+	hop_add_locked(queue, VQS_HOP_IRQ, irq_ns, bpf_ktime_get_ns());
+}
+
+/* virtqueue_get_buf(vq) returned @buf: a request, on queue 0 a forget, or nothing more. */
 INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 {
 	__u32 queue, way, index;
@@ -227,8 +248,14 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 	struct vqs_slot *s;
 	__u64 now;
 
-	if (!buf || !is_virtio_fs(vq, direct))
+	if (!is_virtio_fs(vq, direct))
 		return 0;
+	if (!buf) {
+		q = known_queue(addr(vq), &queue);
+		if (q && q->irq_ns)
+			on_done_work(q, queue);
+		return 0;
+	}
 	index = RD(direct, vq, index);
 	q = queue_of_request(addr(vq), index ? buf : 0, &queue);
 	if (!q) {
@@ -236,6 +263,8 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 		return 0;
 	}
 	q->completed++;
+	if (q->irq_ns)
+		on_done_work(q, queue);
 	if (!index)
 		return 0;
 	s = slot_find(buf, &set, &way);

@@ -89,10 +89,6 @@ struct virtqueue___num_max {
 	unsigned int num_max;
 };
 
-struct work_struct {
-	struct list_head entry;
-};
-
 struct spinlock {
 	int unused;
 };
@@ -108,7 +104,6 @@ struct fuse_dev {
 struct virtio_fs_vq {
 	struct spinlock lock;
 	struct virtqueue *vq;
-	struct work_struct done_work;
 	struct fuse_dev *fud;
 	bool connected;
 	long in_flight;

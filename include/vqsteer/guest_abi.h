@@ -63,6 +63,7 @@ struct vqs_queue {
 	__u64 ring_full;            /* times a request was refused with -ENOSPC or -ENOMEM */
 	__u64 untracked_slot_taken; /* submitted, but no free slot to follow it */
 	__u64 start_missed;         /* followed from submit only: allocated before attach */
+	__u64 done_works;           /* begun after an interrupt */
 	char name[VQS_QUEUE_NAME_LEN];
 	__u64 in_flight_kernel; /* virtio_fs_vq.in_flight when last asked (snapshot program) */
 
@@ -71,8 +72,7 @@ struct vqs_queue {
 	__u64 failed_before_ring; /* ended with an error and never on this ring; ring_full seen */
 	__u64 kicks;              /* virtqueue_notify calls */
 	__u64 interrupts;         /* virtio_fs_vq_done calls */
-	__u64 done_works;
-	__u64 irq_ns; /* first interrupt that no done work has served yet, 0: none */
+	__u64 irq_ns;             /* first interrupt that no done work has served yet, 0: none */
 	__u64 reserved[2];
 };
 

@@ -39,7 +39,6 @@ static __always_inline __u64 fake_probe_read(void)
 #include "requests.bpf.h"
 
 #define VQ        ((struct virtqueue *)0xffff888000001000ULL)
-#define WORK      (VQ_ADDR + 64)
 #define VQ_ADDR   0xffff888000001000ULL
 #define LOCK_ADDR 0xffff888000002000ULL
 #define REQ_BASE  0xffff888100000000ULL
@@ -67,7 +66,6 @@ int setup(void *ctx)
 	q->state = VQS_QUEUE_LIVE;
 	l->addr = LOCK_ADDR;
 	index_insert(&vq_index, VQ_ADDR, 0);
-	index_insert(&vq_index, VIRTIO_ID_FS, 0); /* what a faked read of fsvq->vq returns */
 	index_insert(&lock_index, LOCK_ADDR, 0);
 	return 1;
 }
@@ -99,7 +97,7 @@ LIFE(life_3_collect, ALLOC; SUBMIT; COLLECT)
 LIFE(life_4_end, ALLOC; SUBMIT; COLLECT; END)
 LIFE(life_5_wake, ALLOC; SUBMIT; COLLECT; END; WAKE)
 LIFE(kick, on_kick(VQ, true))
-LIFE(interrupt_done_work, on_interrupt(VIRTIO_ID_FS); on_done_work(WORK))
+LIFE(interrupt_done_work, on_interrupt(VQ_ADDR); on_collect(VQ, 0, true))
 LIFE(lock_watched, on_lock_contended(ctx, LOCK_ADDR); on_lock_acquired(LOCK_ADDR))
 LIFE(lock_foreign, on_lock_contended(ctx, LOCK_ADDR + 64); on_lock_acquired(LOCK_ADDR + 64))
 LIFE(other_fuse_mount, on_end((struct fuse_req *)(req + 1), true))

@@ -73,16 +73,8 @@ const struct probe_def obs_probe_defs[] = {
 	},
 	{
 		.name = "virtio_fs_vq_done",
-		.purpose = "interrupts",
+		.purpose = "interrupts, and how long done work takes to begin",
 		.target = {ONE("virtio_fs_vq_done", "fentry_vq_done", "kprobe_vq_done")},
-	},
-	{
-		.name = "done work",
-		.purpose = "interrupt to done work",
-		.target = {ONE("virtio_fs_requests_done_work", "fentry_done_work",
-			       "kprobe_done_work"),
-			   ONE("virtio_fs_hiprio_done_work", "fentry_hiprio_work",
-			       "kprobe_hiprio_work")},
 	},
 	{
 		.name = "send_forget_request",
