@@ -217,18 +217,18 @@ void table_losses(struct rend *r, const struct vqs_snapshot *s)
 		{s->trace_lost, "trace records"},
 	};
 	char num[REND_NUM];
-	bool any = false;
+	size_t left = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
-		if (!losses[i].n)
-			continue;
-		if (!any)
-			label(r, REND_WARN, "LOST");
-		any = true;
-		word(r, REND_WARN, "%s %s;", rend_count(num, losses[i].n), losses[i].what);
-	}
-	if (any)
-		rend_end(r);
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		left += losses[i].n != 0;
+	if (!left)
+		return;
+	label(r, REND_WARN, "LOST");
+	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
+		if (losses[i].n)
+			word(r, REND_WARN, "%s %s%s", rend_count(num, losses[i].n), losses[i].what,
+			     --left ? ";" : "");
+	rend_end(r);
 }
 
 void table_self(struct rend *r, const struct vqs_snapshot *s, const struct table_view *v)
