@@ -14,3 +14,9 @@ $(BUILD)/e2e/load: tests/e2e/load.c
 
 $(BUILD)/e2e/hold: tests/e2e/hold.c $(BUILD)/e2e/hold.skel.h
 	$(CC) $(ALL_CFLAGS) -I$(BUILD)/e2e $< -o $@ -lbpf -lelf -lz
+
+.PHONY: e2e
+E2E ?= # options of tests/e2e/run.sh, such as E2E='--kernels 6.12 --suite stock'
+
+e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/e2e/hold $(BUILD)/e2e/load ## end-to-end tests in guests of three kernels, 8 minutes
+	BUILD=$(BUILD) tests/e2e/run.sh $(E2E)

@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +41,7 @@ static int run_job(struct job *j, int index, uint64_t count, double seconds, con
 	struct statx st;
 	cpu_set_t set;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (fd < 0)
 		return 1;
 	CPU_ZERO(&set);

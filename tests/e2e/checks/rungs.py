@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judges two vqsteers at once, one on each rung, and their accounts of themselves."""
+import conservation
+import counts
+import locks
+from snap import BG, VQ
+
+# Of every request; what else is attached runs for locks, forgets, mounts.
+BUSY = ("fuse_request_alloc", "virtqueue_add_sgs", "virtqueue_get_buf", "fuse_request_end",
+        "request_wait_answer", "virtqueue_notify", "virtio_fs_vq_done",
+        "virtio_fs_requests_done_work")
+
+
+def judge_two(report, records):
+    """Two at once, and the second one's rung: they saw the same requests."""
+    gain = {}
+    for name in ("fentry", "kprobe"):
+        before, after = records.snap("two.%s.0" % name), records.snap("two.%s.1" % name)
+        gain[name] = counts.ops_gained(before, after)
+        conservation.quiet(report, name, after)
+        waits = locks.Waits(before, after)
+        locks.judge_contended(report, waits, "data/1", VQ, name + ".")
+        locks.judge_contended(report, waits, "data", BG, name + ".")
+    calls = 300 + records.json("two.calls.8")["calls"]
+    reads = sum(job["read"]["total_ios"] for job in records.json("two.fio")["jobs"])
+    for name, ops_gained in gain.items():
+        report.equal(name + ".counts", (ops_gained.get("GETATTR"), ops_gained.get("READ")),
+                     (calls, reads), "GETATTRs, READs")
+    report.equal("same", gain["kprobe"], gain["fentry"], "by kprobes")
+
+
+def judge_self(report, records, name, rungs):
+    before, after = records.snap("two.%s.0" % name), records.snap("two.%s.1" % name)
+    old = {(p["name"], p["rung"]): p for p in before["self"]["programs"]}
+    programs = [p for p in after["self"]["programs"] if p["rung"] != "syscall"]
+    used = {p["rung"] for p in programs}
+    report.check("rungs", used <= rungs, "%s, allowed %s" % (sorted(used), sorted(rungs)))
+    report.check("timed", after["self"]["timed"], "timed %s" % after["self"]["timed"])
+    for wanted in BUSY:
+        runs = [(p["runs"] - old[(p["name"], p["rung"])]["runs"],
+                 p["run_ns"] - old[(p["name"], p["rung"])]["run_ns"])
+                for p in programs if p["name"] == wanted]
+        report.check("runs." + wanted, runs and all(n > 0 and ns > 0 for n, ns in runs),
+                     "runs and ns: %s" % runs)
+    ends = sum(p["runs"] - old[(p["name"], p["rung"])]["runs"] for p in programs
+               if p["name"] == "fuse_request_end")
+    requests = sum(counts.ops_gained(before, after).values())
+    report.at_least("ends", ends, requests, "runs at fuse_request_end")
+    misses = {p["name"]: p["recursion_misses"] for p in programs if p["recursion_misses"]}
+    report.check("recursion", not misses and after["losses"]["recursion"] == 0,
+                 "misses %s, in all %d" % (misses, after["losses"]["recursion"]))
+    report.at_least("memory", after["self"]["bpf_memory_bytes"], 1 << 20, "bytes")
+
+
+def judge(report, records):
+    with report.group("two"):
+        judge_two(report, records)
+    with report.group("self.fentry"):
+        judge_self(report, records, "fentry", {"fentry", "fexit"})
+    with report.group("self.kprobe"):
+        judge_self(report, records, "kprobe", {"kprobe", "kretprobe"})

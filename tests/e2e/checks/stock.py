@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Judges the records of guest-stock.sh: one queue of a stock daemon under changing loads."""
+import conservation
+import counts
+import doctor
+import locks
+import rungs
+from snap import BG, CONN, IQUEUE, PQUEUE, VQ, device, lock, ops, queue
+
+HOLDS_US = (1000, 4000)
+
+
+def judge_background(report, records):
+    before, after = records.pair("aio")
+    locks.judge_contended(report, locks.Waits(before, after), "data", BG)
+    reads = sum(job["read"]["total_ios"] for job in records.json("aio.fio")["jobs"])
+    report.equal("reads", ops(queue(after))["READ"] - ops(queue(before)).get("READ", 0), reads,
+                 "READs")
+    report.equal("background", counts.gained(before, after, "background"), reads,
+                 "through the background queue")
+    conservation.all_followed(report, "sums", after)
+    conservation.quiet(report, "quiet", after)
+
+
+def judge_hold(report, records, hold_us):
+    """Waits for a lock that is held for a known time. One of two submitters holds it while the
+    other arrives at any moment, so waits are spread up to the hold; medians, because the machine
+    takes the emulated CPUs off theirs now and then."""
+    before, after = records.pair("hold.%d" % hold_us)
+    held = records.json("hold.%d.held" % hold_us)
+    waits = locks.Waits(before, after)
+    hist = waits.hist("data/1", VQ)
+    report.at_least("held", held["holds"], 50, "times")
+    report.at_least("waits", hist.count, 20)
+    report.between("median", hist.percentile(500) / held["mean_ns"], 0.3, 1.6,
+                   "p50 of %d waits is %d ns, mean hold %d ns: ratio" %
+                   (hist.count, hist.percentile(500), held["mean_ns"]))
+    mine, everything = hist.sum, waits.all_ns()
+    report.at_least("right_lock", mine / everything, 0.9,
+                    "virtio_fs_vq.lock of data/1 has %d of %d ns waited: share" % (mine, everything))
+    other = waits.hist("root/1", VQ)
+    report.check("other_device", other.count <= waits.acquisitions("root/1", VQ) and
+                 other.sum <= 0.05 * mine,
+                 "virtio_fs_vq.lock of root/1: %d waits of %d acquisitions, %d ns, at most 5%% of %d" %
+                 (other.count, waits.acquisitions("root/1", VQ), other.sum, mine))
+    conservation.quiet(report, "quiet", after)
+    return hist.percentile(500)
+
+
+def judge_remount(report, records, turn):
+    gone, other, back = (records.snap("remount.%d.%s" % (turn, moment))
+                         for moment in ("gone", "other", "back"))
+    for moment, snapshot, known in (("gone", gone, False), ("back", back, True)):
+        report.equal(moment + ".mounted", device(snapshot)["mounted"], known)
+        learnt = {name: lock(device(snapshot), name)["learnt"] for name in (IQUEUE, BG, CONN)}
+        learnt[PQUEUE] = lock(queue(snapshot), PQUEUE)["learnt"]
+        report.check(moment + ".learnt", set(learnt.values()) == {known}, learnt)
+        conservation.quiet(report, moment, snapshot)
+    waits = locks.Waits(gone, other)
+    stale = {"%s %s" % key: waits.contended(*key) for key in waits.lock if key[0][:4] == "data"}
+    report.check("stale", set(stale.values()) == {0}, "waits while not mounted: %s" % stale)
+    calls = records.json("remount.%d.calls" % turn)["calls"]
+    gain = counts.ops_gained(other, back)
+    # stat(1) asks for the birth time, which is a STATX that this daemon does not know, then GETATTR;
+    # the mount's root has been asked for on the way.
+    report.between("counted", gain.get("GETATTR", 0), calls, calls + 2, "GETATTRs")
+    report.equal("init", gain.get("INIT"), 1, "INITs")
+
+
+def judge(report, records):
+    with report.group("counts"):
+        counts.judge(report, records)
+    with report.group("sync"):
+        locks.judge_sync(report, records)
+    with report.group("background"):
+        judge_background(report, records)
+    medians = []
+    for hold_us in HOLDS_US:
+        with report.group("hold.%d" % hold_us):
+            medians.append(judge_hold(report, records, hold_us))
+    with report.group("hold"):
+        report.between("ratio", medians[1] / medians[0], 2.5, 6,
+                       "median waits %d and %d ns for holds of 4 and 1 ms: ratio" %
+                       (medians[1], medians[0]))
+    for turn in (1, 2, 3):
+        with report.group("remount.%d" % turn):
+            judge_remount(report, records, turn)
+    rungs.judge(report, records)
+    with report.group("doctor"):
+        doctor.judge(report, records)
+    with report.group("end"):
+        for name in ("main", "fentry", "kprobe"):
+            report.equal(name + ".exit", records.exit(name), 0)
+        report.equal("left", records.text("end.left").split(), ["[]", "[]"], "programs, links")
