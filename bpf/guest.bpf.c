@@ -50,38 +50,58 @@ int BPF_PROG(fexit_add_sgs, struct virtqueue *vq, void *sgs, unsigned int out, u
 	return on_submit(vq, addr(req), ret, true);
 }
 
-INLINE int save_entry(__u32 kind, __u64 a, __u64 b)
+/*
+ * A virtqueue that is not virtio-fs's may be used from an interrupt inside: its return must not be
+ * taken for ours. A return that the kernel missed is forgotten at the next entry.
+ */
+INLINE int save_entry(__u32 kind, struct virtqueue *vq, __u64 buf)
 {
 	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
 
-	if (e) {
-		e->a = a;
-		e->b = b;
+	if (!e)
+		return 0;
+	if (!is_virtio_fs(vq, false)) {
+		e->nested += e->vq != 0;
+		return 0;
 	}
+	e->vq = addr(vq);
+	e->buf = buf;
+	e->nested = 0;
 	return 0;
 }
 
-/* A virtqueue that is not virtio-fs's may nest inside (block I/O from an interrupt): only save
- * what is ours, and clear it on return. */
+/* The arguments of the call that returns now, NULL when it was not ours. */
+INLINE struct entry_args *take_entry(__u32 kind)
+{
+	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
+
+	if (!e || !e->vq)
+		return NULL;
+	if (e->nested) {
+		e->nested--;
+		return NULL;
+	}
+	return e;
+}
+
 SEC("kprobe/virtqueue_add_sgs")
 int BPF_KPROBE(kprobe_add_sgs, struct virtqueue *vq, void *sgs, unsigned int out, unsigned int in,
 	       void *req)
 {
-	return is_virtio_fs(vq, false) ? save_entry(ENTRY_ADD_SGS, addr(vq), addr(req)) : 0;
+	return save_entry(ENTRY_ADD_SGS, vq, addr(req));
 }
 
 SEC("kretprobe/virtqueue_add_sgs")
 int BPF_KRETPROBE(kret_add_sgs, int ret)
 {
-	__u32 kind = ENTRY_ADD_SGS;
-	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
-	__u64 vq;
+	struct entry_args *e = take_entry(ENTRY_ADD_SGS);
+	struct virtqueue *vq;
 
-	if (!e || !e->a)
+	if (!e)
 		return 0;
-	vq = e->a;
-	e->a = 0;
-	return on_submit((struct virtqueue *)vq, e->b, ret, false);
+	vq = (struct virtqueue *)e->vq;
+	e->vq = 0;
+	return on_submit(vq, e->buf, ret, false);
 }
 
 SEC("fexit/virtqueue_get_buf")
@@ -93,21 +113,20 @@ int BPF_PROG(fexit_get_buf, struct virtqueue *vq, unsigned int *len, void *buf)
 SEC("kprobe/virtqueue_get_buf")
 int BPF_KPROBE(kprobe_get_buf, struct virtqueue *vq)
 {
-	return is_virtio_fs(vq, false) ? save_entry(ENTRY_GET_BUF, addr(vq), 0) : 0;
+	return save_entry(ENTRY_GET_BUF, vq, 0);
 }
 
 SEC("kretprobe/virtqueue_get_buf")
 int BPF_KRETPROBE(kret_get_buf, void *buf)
 {
-	__u32 kind = ENTRY_GET_BUF;
-	struct entry_args *e = bpf_map_lookup_elem(&entry_percpu, &kind);
-	__u64 vq;
+	struct entry_args *e = take_entry(ENTRY_GET_BUF);
+	struct virtqueue *vq;
 
-	if (!e || !e->a)
+	if (!e)
 		return 0;
-	vq = e->a;
-	e->a = 0;
-	return on_collect((struct virtqueue *)vq, addr(buf), false);
+	vq = (struct virtqueue *)e->vq;
+	e->vq = 0;
+	return on_collect(vq, addr(buf), false);
 }
 
 SEC("fentry/fuse_request_end")
@@ -206,26 +225,26 @@ int BPF_KPROBE(kprobe_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_f
 
 /* --- locks --- */
 
-#define LOCK_PROGS(name, function)                         \
-	SEC("fentry/" #function)                           \
-	int BPF_PROG(fentry_##name, void *lock)            \
-	{                                                  \
-		return on_lock_contended(ctx, addr(lock)); \
-	}                                                  \
-	SEC("fexit/" #function)                            \
-	int BPF_PROG(fexit_##name, void *lock)             \
-	{                                                  \
-		return on_lock_acquired(addr(lock));       \
-	}                                                  \
-	SEC("kprobe/" #function)                           \
-	int BPF_KPROBE(kprobe_##name, void *lock)          \
-	{                                                  \
-		return on_lock_contended(ctx, addr(lock)); \
-	}                                                  \
-	SEC("kretprobe/" #function)                        \
-	int BPF_KRETPROBE(kret_##name)                     \
-	{                                                  \
-		return on_lock_acquired(0);                \
+#define LOCK_PROGS(name, function)                                \
+	SEC("fentry/" #function)                                  \
+	int BPF_PROG(fentry_##name, void *lock)                   \
+	{                                                         \
+		return on_lock_contended(ctx, addr(lock), true);  \
+	}                                                         \
+	SEC("fexit/" #function)                                   \
+	int BPF_PROG(fexit_##name, void *lock)                    \
+	{                                                         \
+		return on_lock_acquired(addr(lock));              \
+	}                                                         \
+	SEC("kprobe/" #function)                                  \
+	int BPF_KPROBE(kprobe_##name, void *lock)                 \
+	{                                                         \
+		return on_lock_contended(ctx, addr(lock), false); \
+	}                                                         \
+	SEC("kretprobe/" #function)                               \
+	int BPF_KRETPROBE(kret_##name)                            \
+	{                                                         \
+		return on_lock_acquired(0);                       \
 	}
 
 /* Which one spins depends on the kernel: the native one (also test-and-set under a hypervisor
@@ -238,7 +257,7 @@ LOCK_PROGS(lock_queued, queued_spin_lock_slowpath)
 SEC("raw_tp/contention_begin")
 int BPF_PROG(tp_contention_begin, void *lock, unsigned int flags)
 {
-	return on_lock_contended(ctx, addr(lock));
+	return on_lock_contended(ctx, addr(lock), true);
 }
 
 SEC("raw_tp/contention_end")

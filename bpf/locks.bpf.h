@@ -9,18 +9,26 @@
 
 #include "tables.bpf.h"
 
-INLINE int on_lock_contended(void *ctx, __u64 addr)
+/* @by_addr: the exit program will know the address too. Else it needs to be told of others' waits.
+ */
+INLINE int on_lock_contended(void *ctx, __u64 addr, const bool by_addr)
 {
 	struct lock_wait *w;
 	__u32 slot, zero = 0;
+	int ours = index_find(&lock_index, addr, &slot);
 
-	if (!index_find(&lock_index, addr, &slot))
+	if (!ours && by_addr)
 		return 0;
 	w = bpf_map_lookup_elem(&lock_waits, &zero);
 	if (!w)
 		return 0;
+	if (!ours) {
+		w->nested += w->addr != 0;
+		return 0;
+	}
 	if (w->addr)
 		count(&globals.lock_nested, 1);
+	w->nested = 0;
 	w->lock = slot;
 	w->stack = -1;
 	if (cfg.stacks) {
@@ -60,6 +68,10 @@ INLINE int on_lock_acquired(__u64 addr)
 	w = bpf_map_lookup_elem(&lock_waits, &zero);
 	if (!w || !w->addr || (addr && w->addr != addr))
 		return 0;
+	if (!addr && w->nested) {
+		w->nested--;
+		return 0;
+	}
 	wait_ns = elapsed(w->start_ns, bpf_ktime_get_ns());
 	w->addr = 0;
 	slot = w->lock;

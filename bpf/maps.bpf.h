@@ -47,6 +47,7 @@ struct lock_wait {
 	__u64 start_ns;
 	__u32 lock;
 	__s32 stack;
+	__u64 nested; /* kretprobe rung: waits for other locks that an interrupt began since */
 };
 
 struct {
@@ -58,7 +59,8 @@ struct {
 
 /* Entry arguments for the kretprobe rung, of functions that run under a spinlock... */
 struct entry_args {
-	__u64 a, b;
+	__u64 vq, buf; /* vq 0: none of ours in progress */
+	__u64 nested;  /* calls for other devices that an interrupt made since */
 };
 
 enum { ENTRY_ADD_SGS, ENTRY_GET_BUF, ENTRY_KINDS };

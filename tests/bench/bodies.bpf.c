@@ -98,8 +98,8 @@ LIFE(life_4_end, ALLOC; SUBMIT; COLLECT; END)
 LIFE(life_5_wake, ALLOC; SUBMIT; COLLECT; END; WAKE)
 LIFE(kick, on_kick(VQ, true))
 LIFE(interrupt_done_work, on_interrupt(VQ_ADDR); on_collect(VQ, 0, true))
-LIFE(lock_watched, on_lock_contended(ctx, LOCK_ADDR); on_lock_acquired(LOCK_ADDR))
-LIFE(lock_foreign, on_lock_contended(ctx, LOCK_ADDR + 64); on_lock_acquired(LOCK_ADDR + 64))
+LIFE(lock_watched, on_lock_contended(ctx, LOCK_ADDR, true); on_lock_acquired(LOCK_ADDR))
+LIFE(lock_foreign, on_lock_contended(ctx, LOCK_ADDR + 64, true); on_lock_acquired(LOCK_ADDR + 64))
 LIFE(other_fuse_mount, on_end((struct fuse_req *)(req + 1), true))
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
