@@ -174,7 +174,7 @@ def judge_background(report, records, log, ratio):
         first = (first or r["pop_ns"]) if r["op"] == "WRITE" else None
         waited += r["pop_ns"] - first if first else 0
     waited *= ratio
-    report.between("writes.wait", hist.sum / waited, 0.4, 1.5,
+    report.between("writes.wait", hist.sum / waited, 0.6, 1.5,
                    "%d ns in all; the log's spacing explains %d: ratio" % (hist.sum, waited))
     report.at_least("writes.p90", hist.percentile(900), int(5_000_000 * ratio),
                     "ns; one request takes 5 ms:")
