@@ -10,6 +10,8 @@ set -uo pipefail
 . "$(dirname "$0")/guest-lib.sh"
 
 stat "$data/file" "$data/dir" > "$logs/warm"
+"$here/sequence.py" "$data"
+: > "$data/written"
 for part in attach trace input; do
 	say "part $part"
 	# shellcheck source=/dev/null
