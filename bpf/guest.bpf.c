@@ -5,9 +5,9 @@
  * has the table and attaches exactly one of each. What they do is in the headers, one per thing
  * observed.
  */
+#include "ends.bpf.h"
 #include "locks.bpf.h"
 #include "queues.bpf.h"
-#include "requests.bpf.h"
 
 /* --- a request's life --- */
 
@@ -142,7 +142,8 @@ int BPF_KPROBE(kprobe_end, struct fuse_req *req)
 }
 
 /* fuse_request_end the tracepoint, since 6.12 (upstream 396b209e405a "fuse: add simple request
- * tracepoints"), fires at the head of fuse_request_end the function. */
+ * tracepoints"), fires in fuse_request_end once the request is marked finished, so its waiter may
+ * already be on its way. */
 SEC("raw_tp/fuse_request_end")
 int BPF_PROG(tp_end, struct fuse_req *req)
 {
@@ -220,6 +221,7 @@ int BPF_PROG(fexit_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_flig
 SEC("kprobe/send_forget_request")
 int BPF_KPROBE(kprobe_forget, struct virtio_fs_vq *fsvq, void *forget, bool in_flight)
 {
+	queue_of_forget(fsvq, false);
 	return in_flight ? 0 : on_forget(fsvq, 0, false);
 }
 
@@ -283,13 +285,25 @@ int BPF_KPROBE(kprobe_fiq_release, struct fuse_iqueue *fiq)
 SEC("fentry/virtio_fs_remove")
 int BPF_PROG(fentry_remove, struct virtio_device *vdev)
 {
-	return forget_device(addr(vdev->priv));
+	return mark_removed(addr(vdev->priv));
+}
+
+SEC("fexit/virtio_fs_remove")
+int BPF_PROG(fexit_remove, struct virtio_device *vdev)
+{
+	return forget_removed();
 }
 
 SEC("kprobe/virtio_fs_remove")
 int BPF_KPROBE(kprobe_remove, struct virtio_device *vdev)
 {
-	return forget_device(addr(BPF_CORE_READ(vdev, priv)));
+	return mark_removed(addr(BPF_CORE_READ(vdev, priv)));
+}
+
+SEC("kretprobe/virtio_fs_remove")
+int BPF_KRETPROBE(kret_remove)
+{
+	return forget_removed();
 }
 
 /* fuse_dev_free until 6.x, fuse_dev_put (reference counted) since 7.x; either may be the last use

@@ -45,7 +45,9 @@ INLINE struct vqs_queue *queue_of_forget(struct virtio_fs_vq *fsvq, const bool d
 	struct vqs_queue *q;
 	__u32 slot;
 
-	if (!RD(direct, fsvq, connected)) /* dropped; the virtqueue may be freed already */
+	/* Before all probes are attached a count would lack its counterpart; disconnected queues
+	 * drop what they are given, and their virtqueue may be freed. */
+	if (!globals.attached || !RD(direct, fsvq, connected))
 		return NULL;
 	q = known_queue(vq, &slot);
 	if (q && q->state == VQS_QUEUE_LIVE)
@@ -54,11 +56,19 @@ INLINE struct vqs_queue *queue_of_forget(struct virtio_fs_vq *fsvq, const bool d
 	return bpf_map_lookup_elem(&queues, &slot);
 }
 
-/* send_forget_request(fsvq) returned 1: hiprio's ring was full, it will be sent again; 0: sent. */
+/*
+ * send_forget_request(fsvq) returned 1: hiprio's ring was full, it will be sent again; 0: sent;
+ * negative: dropped. One whose queue was not known when it entered is in the kernel's count that
+ * the queue was, or will be, learnt with.
+ */
 INLINE int on_forget(struct virtio_fs_vq *fsvq, int ret, const bool direct)
 {
-	struct vqs_queue *q = queue_of_forget(fsvq, direct);
+	struct vqs_queue *q;
+	__u32 slot;
 
+	if (ret < 0 || !globals.attached || !RD(direct, fsvq, connected))
+		return 0;
+	q = known_queue(addr(RD(direct, fsvq, vq)), &slot);
 	if (q)
 		count(ret ? &q->ring_full : &q->submitted, 1);
 	return 0;

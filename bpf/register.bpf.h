@@ -83,11 +83,13 @@ static __noinline __u32 learn_device(__u64 fs_addr, int virtio_index)
 {
 	struct virtio_fs *fs = (struct virtio_fs *)fs_addr;
 	struct vqs_device *dev;
-	__u32 slot;
+	__u32 slot, own;
 
 	if (index_find(&vq_index, fs_addr, &slot))
 		return slot;
-	slot = __sync_fetch_and_add(&globals.devices_used, 1);
+	if (globals.devices_used >= cfg.max_devices)
+		return NO_SLOT;
+	slot = own = __sync_fetch_and_add(&globals.devices_used, 1);
 	dev = bpf_map_lookup_elem(&devices, &slot);
 	if (!dev)
 		return NO_SLOT;
@@ -95,9 +97,11 @@ static __noinline __u32 learn_device(__u64 fs_addr, int virtio_index)
 	dev->request_queues = BPF_CORE_READ(fs, num_request_queues);
 	dev->virtio_index = virtio_index;
 	bpf_probe_read_kernel_str(dev->tag, sizeof(dev->tag), BPF_CORE_READ(fs, tag));
-	dev->fs = fs_addr;
 	if (!index_insert(&vq_index, fs_addr, slot) || !index_find(&vq_index, fs_addr, &slot))
 		return NO_SLOT;
+	/* Two CPUs on different queues may learn the same device: the loser's slot stays unused. */
+	if (slot == own)
+		dev->fs = fs_addr;
 	return slot;
 }
 
@@ -141,6 +145,8 @@ static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 	if (!dev)
 		return NO_SLOT;
 	if (!index_find(&vq_index, vq_addr, &slot)) {
+		if (globals.queues_used >= cfg.max_queues)
+			return NO_SLOT;
 		slot = __sync_fetch_and_add(&globals.queues_used, 1);
 		if (slot >= cfg.max_queues || !index_insert(&vq_index, vq_addr, slot) ||
 		    !index_find(&vq_index, vq_addr, &slot))
@@ -165,59 +171,46 @@ static __noinline __u32 learn_queue(__u64 vq_addr, __u64 req)
 				   bpf_core_field_offset(struct fuse_pqueue, lock));
 	if (req)
 		learn_connection(req, dev, dev_slot);
-	/* Before the superblock is filled (INIT) there is no fud: look again at the next request.
-	 */
+	/* Without a fud (never seen with a request on its way) look again at the next one. */
 	q->state = fud ? VQS_QUEUE_LIVE : VQS_QUEUE_STALE;
 	return slot;
 }
 
 /* --- forgetting --- */
 
-struct forget_ctx {
-	__u32 device;
-	__u32 removed;
-};
+INLINE struct vqs_device *known_device(__u64 fs, __u32 *slot)
+{
+	if (!index_find(&vq_index, fs, slot))
+		return NULL;
+	return bpf_map_lookup_elem(&devices, slot);
+}
 
-static long forget_queue(__u32 slot, struct forget_ctx *ctx)
+static long forget_fud_of(__u32 slot, __u32 *device)
 {
 	struct vqs_queue *q = bpf_map_lookup_elem(&queues, &slot);
 
 	if (!q)
 		return 1;
-	if (!q->vq || q->device != ctx->device)
+	if (!q->vq || q->device != *device)
 		return 0;
-	if (!ctx->removed) {
-		lock_forget(queue_lock_slot(slot, VQS_LOCK_PQUEUE));
-		if (q->state == VQS_QUEUE_LIVE)
-			q->state = VQS_QUEUE_STALE;
-		return 0;
-	}
-	lock_forget(queue_lock_slot(slot, VQS_LOCK_VQ));
-	index_remove(&vq_index, q->vq);
-	q->state = VQS_QUEUE_REMOVED;
-	q->fsvq = 0;
+	lock_forget(queue_lock_slot(slot, VQS_LOCK_PQUEUE));
+	if (q->state == VQS_QUEUE_LIVE)
+		q->state = VQS_QUEUE_STALE;
 	return 0;
-}
-
-INLINE struct vqs_device *known_device(__u64 fs, struct forget_ctx *ctx)
-{
-	if (!index_find(&vq_index, fs, &ctx->device))
-		return NULL;
-	return bpf_map_lookup_elem(&devices, &ctx->device);
 }
 
 /* The connection of device @fs is being released, and with it its locks and every queue's fud. */
 static __noinline int forget_connection(__u64 fs)
 {
-	struct forget_ctx ctx = {.removed = 0};
-	struct vqs_device *dev = known_device(fs, &ctx);
+	__u32 slot;
+	struct vqs_device *dev = known_device(fs, &slot);
 
 	if (!dev)
 		return 0;
-	bpf_loop(cfg.max_queues, forget_queue, &ctx, 0);
-	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_IQUEUE));
-	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_BG));
-	lock_forget(device_lock_slot(ctx.device, VQS_LOCK_CONN));
+	bpf_loop(cfg.max_queues, forget_fud_of, &slot, 0);
+	lock_forget(device_lock_slot(slot, VQS_LOCK_IQUEUE));
+	lock_forget(device_lock_slot(slot, VQS_LOCK_BG));
+	lock_forget(device_lock_slot(slot, VQS_LOCK_CONN));
 	dev->conn = 0;
 	if (dev->removed)
 		index_remove(&vq_index, fs);
@@ -225,20 +218,45 @@ static __noinline int forget_connection(__u64 fs)
 }
 
 /*
- * The device @fs is being removed; its queues are freed. A mount of it lives on, its requests fail
- * before any ring, so the device stays known until its connection is released too.
+ * virtio_fs_remove begins: the device @fs will have drained its queues and freed them when it
+ * returns. A mount of it lives on, its requests fail before any ring, so the device itself stays
+ * known until its connection is released too.
  */
-static __noinline int forget_device(__u64 fs)
+static __noinline int mark_removed(__u64 fs)
 {
-	struct forget_ctx ctx = {.removed = 1};
-	struct vqs_device *dev = known_device(fs, &ctx);
+	__u32 slot;
+	struct vqs_device *dev = known_device(fs, &slot);
 
-	if (!dev)
+	if (dev)
+		dev->removed = 1;
+	return 0;
+}
+
+static long forget_if_removed(__u32 slot, void *unused)
+{
+	struct vqs_queue *q = bpf_map_lookup_elem(&queues, &slot);
+	struct vqs_device *dev;
+	__u32 device;
+
+	if (!q)
+		return 1;
+	device = q->device;
+	dev = bpf_map_lookup_elem(&devices, &device);
+	if (!q->vq || q->state == VQS_QUEUE_REMOVED || !dev || !dev->removed)
 		return 0;
-	bpf_loop(cfg.max_queues, forget_queue, &ctx, 0);
-	dev->removed = 1;
+	lock_forget(queue_lock_slot(slot, VQS_LOCK_VQ));
+	index_remove(&vq_index, q->vq);
+	q->state = VQS_QUEUE_REMOVED;
+	q->fsvq = 0;
 	if (!dev->conn)
-		index_remove(&vq_index, fs);
+		index_remove(&vq_index, dev->fs);
+	return 0;
+}
+
+/* virtio_fs_remove returned: queues of devices marked before are freed now. */
+static __noinline int forget_removed(void)
+{
+	bpf_loop(cfg.max_queues, forget_if_removed, NULL, 0);
 	return 0;
 }
 

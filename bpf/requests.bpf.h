@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A request's life, from its allocation to its waiter's wake-up. One timestamp per hop, kept in
- * the request's slot. virtqueue_add_sgs and virtqueue_get_buf run under the queue's own lock, so
- * what they count needs no atomics; fuse_request_end does not (a request that may block ends on
- * a work item of its own).
+ * A request's life, from its allocation until it is collected (ends.bpf.h has the rest). One
+ * timestamp per hop, kept in the request's slot. virtqueue_add_sgs and virtqueue_get_buf run under
+ * the queue's own lock, so what they count needs no atomics.
  */
 #ifndef BPF_REQUESTS_H
 #define BPF_REQUESTS_H
 
 #include "register.bpf.h"
-#include "trace.bpf.h"
 
 #define NO_QUEUE 0xffff
 
@@ -25,12 +23,14 @@ INLINE void slot_reset(struct vqs_slot *s, __u64 alloc_ns)
 	s->state = VQS_SLOT_ALLOCATED;
 }
 
-/* The slot still held a request whose end was not seen; if it was on a ring, account for it. */
+/* The slot still held a request whose end, or whose waiter's wake-up, was not seen. */
 static __noinline int count_end_missed(struct vqs_slot *s)
 {
 	__u32 slot = s->queue;
 	struct vqs_queue *q;
 
+	if (s->state == VQS_SLOT_COLLECTED || s->state == VQS_SLOT_ENDED)
+		count(&globals.wake_missed, 1);
 	if (s->state != VQS_SLOT_SUBMITTED)
 		return 0;
 	q = bpf_map_lookup_elem(&queues, &slot);
@@ -179,8 +179,11 @@ INLINE int on_submit(struct virtqueue *vq, __u64 req, int ret, const bool direct
 	cpu = bpf_get_smp_processor_id();
 	count_cpu(queue, cpu);
 	s = slot_find(req, &set, &way);
-	if (!s) {
-		s = slot_claim(req);
+	if (!s || s->state > VQS_SLOT_RING_FULL) {
+		if (s)
+			count_end_missed(s);
+		else
+			s = slot_claim(req);
 		if (!s) {
 			q->untracked_slot_taken++;
 			return 0;
@@ -257,6 +260,8 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 		return 0;
 	}
 	index = RD(direct, vq, index);
+	if (!index && !globals.attached)
+		return 0;
 	q = queue_of_request(addr(vq), index ? buf : 0, &queue);
 	if (!q) {
 		count(&globals.untracked_table_full, 1);
@@ -285,189 +290,6 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 	} else {
 		hop_add_locked(queue, VQS_HOP_INPUT, s->alloc_ns, s->submit_ns);
 	}
-	return 0;
-}
-
-/* Histogram of totals of (queue, op); takes one from the pool at first sight. */
-static __noinline struct vqs_hist *op_total_new(__u64 *entry)
-{
-	__u32 slot;
-
-	if (globals.ops_used >= cfg.max_ops) {
-		count(&globals.ops_full, 1);
-		return NULL;
-	}
-	slot = __sync_fetch_and_add(&globals.ops_used, 1);
-	/* Two CPUs may meet here; the loser's histogram stays unused, its value goes to the winner.
-	 */
-	if (slot < cfg.max_ops)
-		__sync_val_compare_and_swap(entry, 0, slot + 1);
-	slot = *entry - 1;
-	return bpf_map_lookup_elem(&op_totals, &slot);
-}
-
-INLINE struct vqs_hist *op_total(__u32 queue, __u32 op)
-{
-	__u32 i = queue * VQS_OPS + op, slot;
-	__u64 *entry = bpf_map_lookup_elem(&op_index, &i);
-
-	if (!entry)
-		return NULL;
-	slot = *entry - 1;
-	return *entry ? bpf_map_lookup_elem(&op_totals, &slot) : op_total_new(entry);
-}
-
-INLINE void op_hop_add(__u32 op, enum vqs_hop hop, __u64 from_ns, __u64 to_ns)
-{
-	__u32 slot = op * VQS_HOPS + hop;
-	struct vqs_hist *h;
-
-	if (!from_ns)
-		return;
-	h = bpf_map_lookup_elem(&op_hops, &slot);
-	if (h)
-		hist_add_shared(h, elapsed(from_ns, to_ns));
-}
-
-static __noinline int add_op_hops(const struct vqs_slot *s, __u32 op, __u64 end_ns)
-{
-	if (s->dispatch_ns) {
-		op_hop_add(op, VQS_HOP_BACKGROUND, s->alloc_ns, s->dispatch_ns);
-		op_hop_add(op, VQS_HOP_INPUT, s->dispatch_ns, s->submit_ns);
-	} else {
-		op_hop_add(op, VQS_HOP_INPUT, s->alloc_ns, s->submit_ns);
-	}
-	op_hop_add(op, VQS_HOP_DEVICE, s->submit_ns, s->collect_ns);
-	op_hop_add(op, VQS_HOP_COMPLETE, s->collect_ns, end_ns);
-	return 0;
-}
-
-static __noinline int count_error(__u32 queue, __u32 err)
-{
-	__u32 i = queue * VQS_ERRNOS + (err < VQS_ERRNOS ? err : VQS_ERRNOS - 1);
-	__u64 *n = bpf_map_lookup_elem(&errors, &i);
-
-	if (n)
-		count(n, 1);
-	return 0;
-}
-
-/* It ends without having been on a ring since it was last refused, or at all. */
-static __noinline int count_failed_early(const struct vqs_slot *s, __u64 fs)
-{
-	__u32 queue = s->queue, device;
-	struct vqs_queue *q = NULL;
-	struct vqs_device *d;
-
-	if (queue != NO_QUEUE)
-		q = bpf_map_lookup_elem(&queues, &queue);
-	if (q) {
-		count(&q->failed_before_ring, 1);
-		return 0;
-	}
-	if (!index_find(&vq_index, fs, &device))
-		return 0;
-	d = bpf_map_lookup_elem(&devices, &device);
-	if (d)
-		count(&d->failed_before_queue, 1);
-	return 0;
-}
-
-INLINE __u64 fs_of_request(__u64 req)
-{
-	if (bpf_core_field_exists(struct fuse_req___chan, chan))
-		return (__u64)BPF_CORE_READ((struct fuse_req___chan *)req, chan, iq.priv);
-	return (__u64)BPF_CORE_READ((struct fuse_req___fm *)req, fm, fc, iq.priv);
-}
-
-static __noinline int count_unfinished(struct vqs_slot *s, __u64 req, __u32 queue)
-{
-	struct vqs_queue *q;
-
-	if (s->state != VQS_SLOT_SUBMITTED)
-		return count_failed_early(s, fs_of_request(req));
-	q = bpf_map_lookup_elem(&queues, &queue);
-	if (q)
-		count(&q->aborted, 1);
-	return 0;
-}
-
-/* fuse_request_end(req) begins: the reply is in place, the waiter not yet woken. */
-INLINE int on_end(struct fuse_req *req, const bool direct)
-{
-	__u32 way, queue, op;
-	struct vqs_slot_set *set;
-	struct vqs_slot *s;
-	struct vqs_queue *q;
-	struct vqs_hist *h;
-	bool background;
-	__u64 now;
-	__s32 err;
-
-	s = slot_find(addr(req), &set, &way);
-	if (!s)
-		return 0;
-	queue = s->queue;
-	q = bpf_map_lookup_elem(&queues, &queue);
-	background =
-		RD(direct, req, flags) >> bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) &
-		1;
-	if (s->state != VQS_SLOT_COLLECTED || !q) {
-		count_unfinished(s, addr(req), queue);
-		slot_free(set, way);
-		return 0;
-	}
-	now = bpf_ktime_get_ns();
-	s->end_ns = now;
-	op = RD(direct, req, in.h.opcode);
-	op = op < VQS_OPS ? op : VQS_OP_OTHER;
-	s->op = op;
-	hop_add_shared(queue, VQS_HOP_COMPLETE, s->collect_ns, now);
-	if (s->alloc_ns) {
-		h = op_total(queue, op);
-		if (!h)
-			h = hop_hist(queue, VQS_HOP_TOTAL);
-		if (h)
-			hist_add_shared(h, elapsed(s->alloc_ns, now));
-	}
-	count(&q->bytes_in, RD(direct, req, in.h.len));
-	count(&q->bytes_out, RD(direct, req, out.h.len));
-	err = RD(direct, req, out.h.error);
-	if (err < 0)
-		count_error(queue, -err);
-	if (cfg.detail_index >= 0 && (__u32)cfg.detail_index == q->index)
-		add_op_hops(s, op, now);
-	if (!background) {
-		s->state = VQS_SLOT_ENDED;
-		return 0;
-	}
-	if (cfg.trace)
-		trace_request(s, addr(req), q->index, 0);
-	slot_free(set, way);
-	return 0;
-}
-
-/* request_wait_answer(req) returned: the waiter runs again (or was killed and gave up). */
-INLINE int on_wake(__u64 req)
-{
-	struct vqs_slot_set *set;
-	struct vqs_slot *s;
-	__u32 way, queue;
-	struct vqs_queue *q;
-	__u64 now;
-
-	s = slot_find(req, &set, &way);
-	if (!s || s->state != VQS_SLOT_ENDED)
-		return 0;
-	now = bpf_ktime_get_ns();
-	queue = s->queue;
-	hop_add_shared(queue, VQS_HOP_WAKE, s->end_ns, now);
-	if (cfg.trace) {
-		q = bpf_map_lookup_elem(&queues, &queue);
-		if (q)
-			trace_request(s, req, q->index, now);
-	}
-	slot_free(set, way);
 	return 0;
 }
 

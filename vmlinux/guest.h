@@ -83,8 +83,8 @@ struct virtqueue {
 	unsigned int index;
 };
 
-/* num_max: since 6.1 (upstream 4f1f9f0d15d4 "virtio: record the maximum queue num supported by the
- * device"); older kernels have no equivalent in struct virtqueue. */
+/* num_max: since 6.0 ("virtio: record the maximum queue num supported by the device"); older
+ * kernels have no equivalent in struct virtqueue. */
 struct virtqueue___num_max {
 	unsigned int num_max;
 };

@@ -62,8 +62,9 @@ struct vqs_queue {
 	__u64 bytes_out;            /* reply bytes, daemon to guest, headers included */
 	__u64 ring_full;            /* times a request was refused with -ENOSPC or -ENOMEM */
 	__u64 untracked_slot_taken; /* submitted, but no free slot to follow it */
-	__u64 start_missed;         /* followed from submit only: allocated before attach */
-	__u64 done_works;           /* begun after an interrupt */
+	__u64 start_missed; /* followed from submit only: allocated before attach, or when no slot
+			       was free */
+	__u64 done_works;   /* begun after an interrupt */
 	char name[VQS_QUEUE_NAME_LEN];
 	__u64 in_flight_kernel; /* virtio_fs_vq.in_flight when last asked (snapshot program) */
 
@@ -128,10 +129,9 @@ struct vqs_slot {
 	__u64 collect_ns;
 	__u64 end_ns;
 	__u16 queue; /* slot in queues[] */
-	__u8 op;
-	__u8 state; /* enum vqs_slot_state */
-	__u16 cpu;  /* that submitted */
-	__u16 reserved;
+	__u16 cpu;   /* that submitted */
+	__u8 state;  /* enum vqs_slot_state */
+	__u8 reserved[3];
 };
 
 /* Eight slots whose keys share one cache line. A set is chosen by hash, a slot inside by search. */
@@ -156,7 +156,7 @@ struct vqs_globals {
 	__u32 queues_used;
 	__u32 devices_used;
 	__u32 ops_used;
-	__u32 reserved0;
+	__u32 attached;             /* set by the loader when every probe is */
 	__u64 untracked_table_full; /* submits and completes of queues that found no slot in
 				       queues[] */
 	__u64 ops_full;             /* totals not kept per opcode: pool of opcode histograms full */
@@ -164,7 +164,9 @@ struct vqs_globals {
 	__u64 index_full;   /* addresses that found no room in an index: their locks are unseen */
 	__u64 lock_nested;  /* waits given up: another known lock was being waited for */
 	__u64 stack_failed; /* waits whose stack could not be taken */
-	__u64 reserved[6];
+	__u64 wake_missed;  /* ends or wake-ups of requests that were not seen: their hop is missing
+			     */
+	__u64 reserved[5];
 };
 
 /* A waiter's stack, by stack id: stacks[id] is written with atomics, ids repeat per lock slot. */
@@ -206,10 +208,12 @@ struct vqs_config {
 	__u32 slot_set_bits; /* log2 of the number of slot sets */
 	__u32 index_bits;    /* log2 of the buckets in each index */
 	__u32 max_stacks;
-	__u8 locks;         /* watch locks */
-	__u8 stacks;        /* and keep the stacks of their waiters */
-	__u8 trace;         /* write a record per finished request */
-	__u8 trace_errors;  /* ... only those that failed */
+	__u8 locks;        /* watch locks */
+	__u8 stacks;       /* and keep the stacks of their waiters */
+	__u8 trace;        /* write a record per finished request */
+	__u8 trace_errors; /* ... only those that failed */
+	__u8 wake;         /* a waiter's wake-up is probed: a slot lives until then */
+	__u8 reserved[3];
 	__s32 trace_op;     /* ... of this opcode, -1: all */
 	__s32 trace_index;  /* ... on queues of this index, -1: all */
 	__u32 trace_pid;    /* ... asked by this pid, 0: all */

@@ -34,9 +34,9 @@ static __always_inline __u64 fake_probe_read(void)
 #undef bpf_core_type_size
 #define bpf_core_type_size(...) 256
 
+#include "ends.bpf.h"
 #include "locks.bpf.h"
 #include "queues.bpf.h"
-#include "requests.bpf.h"
 
 #define VQ        ((struct virtqueue *)0xffff888000001000ULL)
 #define VQ_ADDR   0xffff888000001000ULL

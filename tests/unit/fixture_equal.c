@@ -147,7 +147,7 @@ bool fixture_equal(const struct vqs_snapshot *a, const struct vqs_snapshot *b, c
 	if (a->untracked_table_full != b->untracked_table_full || a->ops_full != b->ops_full ||
 	    a->trace_lost != b->trace_lost || a->index_full != b->index_full ||
 	    a->lock_nested != b->lock_nested || a->stack_failed != b->stack_failed ||
-	    a->recursion != b->recursion)
+	    a->wake_missed != b->wake_missed || a->recursion != b->recursion)
 		return differs(&w, "losses", 0);
 	if (a->nr_devices != b->nr_devices || a->nr_stacks != b->nr_stacks)
 		return differs(&w, "number of devices or stacks", a->nr_devices);

@@ -208,6 +208,7 @@ struct vqs_snapshot *fixture_random(uint64_t seed)
 	s->index_full = any64(rng);
 	s->lock_nested = any64(rng);
 	s->stack_failed = any64(rng);
+	s->wake_missed = any64(rng);
 	s->recursion = any64(rng);
 	s->nr_devices = fixture_below(rng, 4);
 	s->devices = zalloc(s->nr_devices, sizeof(*s->devices));

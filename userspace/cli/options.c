@@ -83,7 +83,7 @@ const struct opt_spec cli_options[] = {
 	{
 		.name = "op",
 		.arg = "OP",
-		.commands = GUEST,
+		.commands = STAT | TRACE,
 		.kind = OPT_OP,
 		.offset = OPTS(op),
 		.what = "a FUSE operation",
@@ -93,16 +93,18 @@ const struct opt_spec cli_options[] = {
 	},
 	{
 		.name = "pid",
-		.arg = "PID",
+		.arg = "TID",
 		.commands = TRACE,
 		.kind = OPT_U32,
 		.offset = OPTS(pid),
 		.min = 1,
 		.max = 4194304,
-		.what = "a process id",
+		.what = "a thread id",
 		.give = "one from 1 to 4194304, such as --pid 1234",
-		.help = "Show only requests of this process.",
-		.man = "Readahead and writeback act for nobody in particular and carry pid 0.",
+		.help = "Show only requests of this thread.",
+		.man = "FUSE tells the thread, not the process; its first thread has the process's "
+		       "id. "
+		       "Readahead and writeback act for nobody in particular and carry 0.",
 	},
 	{
 		.name = "slower",

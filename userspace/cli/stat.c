@@ -134,14 +134,18 @@ static void print_accounts(struct rend *r, const struct vqs_snapshot *s)
 	}
 }
 
-static void print_summary(struct stat_run *run)
+/* Rates are of the time since the first snapshot, accounts of all since attach. */
+static int print_summary(struct stat_run *run)
 {
-	uint64_t elapsed_ns = run->last->mono_ns - run->first->mono_ns;
+	_cleanup_(snapshot_freep) struct vqs_snapshot *d = obs_snapshot_diff(run->first, run->last);
 
-	print_clock(&run->out, run->last, elapsed_ns, "  everything since start");
-	print_tables(run, run->last, elapsed_ns);
+	if (!d)
+		return out_of_memory();
+	print_clock(&run->out, d, d->interval_ns, "  everything since start");
+	print_tables(run, d, d->interval_ns);
 	rend_end(&run->out);
 	print_accounts(&run->out, run->last);
+	return CLI_OK;
 }
 
 static int print_interval(struct stat_run *run, const struct vqs_snapshot *from, bool partial)
@@ -178,7 +182,7 @@ static int run_tables(struct stat_run *run)
 		done++;
 	}
 	if (!code)
-		print_summary(run);
+		code = print_summary(run);
 	return code ? code : cli_flush();
 }
 

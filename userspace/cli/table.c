@@ -173,15 +173,12 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 }
 
 /* The hops that follow each other from allocation to end; the others are part of one, or after. */
-static const enum vqs_hop successive[] = {VQS_HOP_BACKGROUND, VQS_HOP_INPUT, VQS_HOP_DEVICE,
-					  VQS_HOP_COMPLETE};
-
 static uint64_t time_of_hops(const struct vqs_hist *hops)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(successive); i++)
-		sum = add_saturated(sum, hops[successive[i]].sum);
+	for (size_t i = 0; i < OBS_HOPS_IN_LINE; i++)
+		sum = add_saturated(sum, hops[obs_hops_in_line[i]].sum);
 	return sum;
 }
 
@@ -233,8 +230,8 @@ void table_hops(struct rend *r, const struct vqs_snap_device *d, const struct ta
 	head(r, 7, "COUNT");
 	head(r, 7, "MEAN");
 	percentile_heads(r, 7);
-	for (size_t i = 0; i < ARRAY_SIZE(successive); i++) {
-		enum vqs_hop hop = successive[i];
+	for (size_t i = 0; i < OBS_HOPS_IN_LINE; i++) {
+		enum vqs_hop hop = obs_hops_in_line[i];
 
 		hop_row(r, obs_hop_name(hop), &hops[hop], rend_share(share, hops[hop].sum, whole),
 			whole);

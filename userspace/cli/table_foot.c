@@ -158,7 +158,7 @@ static void equation(struct rend *r, const struct vqs_snap_queue *q)
 	/* Counters and the requests in flight are read one after the other. */
 	if (off)
 		word(r, REND_PLAIN, "(off by %+lld; exact only when quiet)", (long long)off);
-	term(r, "(", q->start_missed, "allocated before attach)", REND_DIM);
+	term(r, "(", q->start_missed, "whose start was not seen)", REND_DIM);
 	term(r, "(", q->failed_before_ring, "failed before the ring)", REND_WARN);
 	if (depth_differs(q))
 		word(r, REND_WARN, "(the kernel counts %lld in flight)",
@@ -214,6 +214,7 @@ void table_losses(struct rend *r, const struct vqs_snapshot *s)
 		{s->index_full, "lock or queue addresses without room"},
 		{s->lock_nested, "lock waits given up, nested in another"},
 		{s->stack_failed, "stacks of lock waits"},
+		{s->wake_missed, "ends or wake-ups of requests"},
 		{s->trace_lost, "trace records"},
 	};
 	char num[REND_NUM];

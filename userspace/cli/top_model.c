@@ -30,15 +30,15 @@ void top_model_free(struct top_model *m)
 
 double top_hop_times(const struct vqs_hist *hops, double ns[VQS_HOPS])
 {
-	static const enum vqs_hop in_line[] = {VQS_HOP_BACKGROUND, VQS_HOP_INPUT, VQS_HOP_DEVICE,
-					       VQS_HOP_COMPLETE, VQS_HOP_WAKE};
 	double sum = 0;
 
 	for (size_t h = 0; h < VQS_HOPS; h++)
 		ns[h] = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(in_line); i++) {
-		ns[in_line[i]] = (double)hops[in_line[i]].sum;
-		sum += ns[in_line[i]];
+	for (size_t i = 0; i < OBS_HOPS_IN_LINE; i++) {
+		enum vqs_hop h = obs_hops_in_line[i];
+
+		ns[h] = (double)hops[h].sum;
+		sum += ns[h];
 	}
 	return sum;
 }

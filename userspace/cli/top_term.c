@@ -16,7 +16,7 @@
 
 #include "cli/top_model.h"
 #include "common/cleanup.h"
-#include "terminfo.h" /* generated: terminfo_builtin[], see mk/static.mk */
+#include "terminfo.h" /* generated: terminfo_builtin[], see mk/top.mk */
 
 /* How long an ESC may wait for the rest of a function key: a serial line at 9600 needs 3 ms. */
 #define TOP_ESC_DELAY_MS 50

@@ -216,6 +216,7 @@ static void put_losses(struct exp_build *b, struct json_object *o, const struct 
 	exp_put_u64(b, l, "index_full", s->index_full);
 	exp_put_u64(b, l, "lock_nested", s->lock_nested);
 	exp_put_u64(b, l, "stack_failed", s->stack_failed);
+	exp_put_u64(b, l, "wake_missed", s->wake_missed);
 	exp_put_u64(b, l, "recursion", s->recursion);
 }
 

@@ -193,6 +193,7 @@ static bool get_losses(struct exp_parse *p, struct json_object *root, struct vqs
 		      exp_get_u64(p, o, "index_full", &s->index_full) &&
 		      exp_get_u64(p, o, "lock_nested", &s->lock_nested) &&
 		      exp_get_u64(p, o, "stack_failed", &s->stack_failed) &&
+		      exp_get_u64(p, o, "wake_missed", &s->wake_missed) &&
 		      exp_get_u64(p, o, "recursion", &s->recursion));
 }
 

@@ -88,6 +88,8 @@ uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_qu
 
 	if (q)
 		return queue_submit_ns(q, kind);
+	if (d->partial)
+		return 0;
 	for (size_t i = 0; i < d->nr_queues; i++)
 		sum = add_saturated(sum, queue_submit_ns(&d->queues[i], kind));
 	return sum;

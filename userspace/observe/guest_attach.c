@@ -90,6 +90,11 @@ static int choose_programs(struct obs_guest *g)
 	return 0;
 }
 
+static bool wake_is_probed(const struct obs_guest *g)
+{
+	return g->plan[obs_probe_of_prog("fexit_wait_answer")].rung != OBS_RUNG_NONE;
+}
+
 static void configure(struct obs_guest *g)
 {
 	const struct obs_guest_opts *o = &g->opts;
@@ -107,6 +112,7 @@ static void configure(struct obs_guest *g)
 		.stacks = o->stacks,
 		.trace = o->trace,
 		.trace_errors = o->trace_errors,
+		.wake = wake_is_probed(g),
 		.trace_op = o->trace_op,
 		.trace_index = o->trace_index,
 		.trace_pid = o->trace_pid,
@@ -157,6 +163,9 @@ static int attach_probe(struct obs_guest *g, size_t i)
 			if (err)
 				return err;
 		}
+		/* A tracepoint serves all targets at once. */
+		if (plan->live[t] && plan->rung == OBS_RUNG_TRACEPOINT)
+			break;
 	}
 	return 0;
 }
@@ -215,6 +224,7 @@ static int try_plan(struct obs_guest *g, size_t *failed, char *why, size_t size)
 		*failed = i;
 		return err;
 	}
+	g->skel->bss->globals.attached = 1;
 	return 0;
 }
 
@@ -234,7 +244,9 @@ static int check_required(const struct obs_guest *g, char **err)
 		if (!def->required || g->plan[i].rung)
 			continue;
 		return guest_error(err, -ENOTSUP, "cannot attach to %s: %s", def->name,
-				   g->plan[i].why[0] ? g->plan[i].why : "no rung is allowed");
+				   g->plan[i].why[0] ? g->plan[i].why
+						     : "no rung that it has is allowed; allow "
+						       "fentry or kprobe with --rungs");
 	}
 	return 0;
 }

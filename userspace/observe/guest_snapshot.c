@@ -323,6 +323,7 @@ static void fill_losses(const struct obs_guest *g, struct vqs_snapshot *s)
 	s->index_full = all->index_full;
 	s->lock_nested = all->lock_nested;
 	s->stack_failed = all->stack_failed;
+	s->wake_missed = all->wake_missed;
 }
 
 /* Asks the kernel for each queue's virtio_fs_vq.in_flight; the figures appear in the queue map. */

@@ -85,6 +85,9 @@ const char *obs_lock_name(enum vqs_lock_kind kind)
 	return (unsigned int)kind < VQS_LOCK_KINDS ? lock_names[kind] : "unknown lock";
 }
 
+const enum vqs_hop obs_hops_in_line[OBS_HOPS_IN_LINE] = {VQS_HOP_BACKGROUND, VQS_HOP_INPUT,
+							 VQS_HOP_DEVICE, VQS_HOP_COMPLETE};
+
 const char *obs_hop_name(enum vqs_hop hop)
 {
 	return (unsigned int)hop < VQS_HOPS ? hop_names[hop] : "unknown hop";

@@ -15,12 +15,13 @@
 		}                                          \
 	}
 
-#define LOCK(fn, suffix)                                                         \
-	{                                                                        \
-		.symbol = fn, .progs = {                                         \
-			[OBS_RUNG_FENTRY] = {"fentry_" suffix, "fexit_" suffix}, \
-			[OBS_RUNG_KPROBE] = {"kprobe_" suffix, "kret_" suffix}   \
-		}                                                                \
+#define LOCK(fn, suffix)                                                                      \
+	{                                                                                     \
+		.symbol = fn, .progs = {                                                      \
+			[OBS_RUNG_FENTRY] = {"fentry_" suffix, "fexit_" suffix},              \
+			[OBS_RUNG_KPROBE] = {"kprobe_" suffix, "kret_" suffix},               \
+			[OBS_RUNG_TRACEPOINT] = {"tp_contention_begin", "tp_contention_end"}, \
+		}                                                                             \
 	}
 
 const struct probe_def obs_probe_defs[] = {
@@ -89,15 +90,7 @@ const struct probe_def obs_probe_defs[] = {
 		.name = "spinlock slow path",
 		.purpose = "contended waits for locks",
 		.locks = true,
-		.target = {{
-				   .symbol = "native_queued_spin_lock_slowpath",
-				   .progs = {[OBS_RUNG_FENTRY] = {"fentry_lock_native",
-								  "fexit_lock_native"},
-					     [OBS_RUNG_KPROBE] = {"kprobe_lock_native",
-								  "kret_lock_native"},
-					     [OBS_RUNG_TRACEPOINT] = {"tp_contention_begin",
-								      "tp_contention_end"}},
-			   },
+		.target = {LOCK("native_queued_spin_lock_slowpath", "lock_native"),
 			   LOCK("__pv_queued_spin_lock_slowpath", "lock_pv"),
 			   LOCK("queued_spin_lock_slowpath", "lock_queued")},
 	},
@@ -110,7 +103,11 @@ const struct probe_def obs_probe_defs[] = {
 	{
 		.name = "virtio_fs_remove",
 		.purpose = "forgetting a device's queues on removal",
-		.target = {ONE("virtio_fs_remove", "fentry_remove", "kprobe_remove")},
+		.target = {{
+			.symbol = "virtio_fs_remove",
+			.progs = {[OBS_RUNG_FENTRY] = {"fentry_remove", "fexit_remove"},
+				  [OBS_RUNG_KPROBE] = {"kprobe_remove", "kret_remove"}},
+		}},
 	},
 	{
 		.name = "fuse_dev release",

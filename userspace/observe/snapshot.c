@@ -318,6 +318,7 @@ struct vqs_snapshot *obs_snapshot_diff(const struct vqs_snapshot *from,
 	less(&d->index_full, from->index_full);
 	less(&d->lock_nested, from->lock_nested);
 	less(&d->stack_failed, from->stack_failed);
+	less(&d->wake_missed, from->wake_missed);
 	less(&d->recursion, from->recursion);
 	for (size_t i = 0; i < d->nr_devices; i++)
 		for (size_t j = 0; j < from->nr_devices; j++)

@@ -78,6 +78,7 @@ struct vqs_snap_device {
 	uint32_t request_queues; /* the device offers */
 	uint32_t max_background;
 	bool mounted;
+	bool partial; /* queues were left out of this copy: sums over all of them are unknown */
 	uint64_t failed_before_queue;
 	/* CPU -> queue as the kernel says (mqs/Q/cpu_list); nr_map 0: this kernel does not say. */
 	uint32_t *map;
@@ -117,6 +118,7 @@ struct vqs_snapshot {
 	bool lock_complete;   /* and whether it sees all of them */
 	uint64_t untracked_table_full, ops_full, trace_lost, index_full, lock_nested, recursion;
 	uint64_t stack_failed; /* waits whose stack could not be taken */
+	uint64_t wake_missed;  /* ends or wake-ups that were not seen: their hop is missing */
 	struct vqs_snap_device *devices;
 	size_t nr_devices;
 	struct vqs_snap_stack *stacks; /* most wait first; only with --stacks */
@@ -145,6 +147,9 @@ int64_t obs_queue_imbalance(const struct vqs_snap_queue *q);
 
 /* "virtio_fs_vq.lock" and so on; never NULL. */
 const char *obs_lock_name(enum vqs_lock_kind kind);
+/* The hops that make up a request's total, in order; a waiter's wake-up comes after it. */
+#define OBS_HOPS_IN_LINE 4
+extern const enum vqs_hop obs_hops_in_line[OBS_HOPS_IN_LINE];
 /* "background", "input", "device", "irq", "complete", "wake", "total", "ring_full". */
 const char *obs_hop_name(enum vqs_hop hop);
 /* "LOOKUP", ...; "OTHER" for VQS_OP_OTHER and for opcodes that are unknown here. */

@@ -18,10 +18,10 @@ static void fact_kernel(struct gathering *g)
 	}
 	f = fact_add(g, "kernel", "kernel", "%u.%u", k >> 16, k & 0xffff);
 	fact_detail(f, "%s", g->release);
-	/* Snapshots use BPF_PROG_TYPE_SYSCALL: Linux 5.14. */
-	if (k < KERNEL(5, 14))
+	/* The programs use bpf_loop(): Linux 5.17. */
+	if (k < KERNEL(5, 17))
 		fact_flaw(f, OBS_FAIL, OBS_NO_SUPPORT, "it cannot run vqsteer's programs",
-			  "use Linux 5.14 or newer; 6.1, 6.12 and 7.3 are tested");
+			  "use Linux 5.17 or newer; 6.1, 6.12 and 7.3 are tested");
 	else if (k < KERNEL(6, 1))
 		fact_flaw(f, OBS_WARN, OBS_NO_PROBLEM, "it may work, but nobody tested it",
 			  "use Linux 6.1 or newer");
@@ -89,7 +89,7 @@ static void fact_multiqueue(struct gathering *g)
 
 	for (size_t i = 0; i < g->sys->devices.nr; i++)
 		shown = shown || g->sys->devices.device[i].request_queues;
-	/* Linux 6.11 "virtio-fs: add multi-queue support" brought both. */
+	/* Linux 6.11 "virtio_fs: add multi-queue support", 6.12 shows the map in sysfs. */
 	if (shown || has_symbol(g, "virtio_fs_send_req")) {
 		f = fact_add(g, "multiqueue", "queues in use", "all request queues");
 		if (!shown && g->sys->devices.nr)

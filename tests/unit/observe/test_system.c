@@ -106,10 +106,10 @@ static void old_kernels(void **state)
 {
 	struct machine *m = *state;
 
+	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.19.0-50-generic\n");
+	expect(m, "kernel", OBS_WARN, OBS_NO_PROBLEM, "5.19");
 	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.15.0-91-generic\n");
-	expect(m, "kernel", OBS_WARN, OBS_NO_PROBLEM, "5.15");
-	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.10.0\n");
-	expect(m, "kernel", OBS_FAIL, OBS_NO_SUPPORT, "5.10");
+	expect(m, "kernel", OBS_FAIL, OBS_NO_SUPPORT, "5.15");
 }
 
 static void memlock_of_old_kernels(void **state)
