@@ -8,9 +8,10 @@ $(BUILD)/e2e/%.bpf.o: tests/e2e/%.bpf.c $(BPF_DEPS)
 $(BUILD)/e2e/%.skel.h: $(BUILD)/e2e/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
+# Static: in a guest its libraries would be read from the root share again at each start.
 $(BUILD)/e2e/load: tests/e2e/load.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $< -o $@
+	$(CC) $(ALL_CFLAGS) -static $< -o $@
 
 $(BUILD)/e2e/hold: tests/e2e/hold.c $(BUILD)/e2e/hold.skel.h
 	$(CC) $(ALL_CFLAGS) -I$(BUILD)/e2e $< -o $@ -lbpf -lelf -lz

@@ -51,6 +51,7 @@ remount() {
 		other_locks
 		snap main "remount.$round.other"
 		mount -t virtiofs -o rw data "$data"
+		[ -e "$data/file" ] || say "no file"
 		calls 4 200 0 > "$out/remount.$round.calls"
 		snap main "remount.$round.back"
 	done

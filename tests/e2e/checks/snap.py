@@ -96,6 +96,15 @@ class Hist:
                 return low + (bucket_width(low) - 1) // 2
         return 0
 
+    def commonest(self):
+        """Middle of the three neighbouring buckets that hold most."""
+        def around(low):
+            width = bucket_width(low)
+            return (low - bucket_width(low - 1) if low > 1 else 0, low, low + width)
+        lows = set(low for seen in self.bucket for low in around(seen))
+        best = max(sorted(lows), key=lambda low: sum(self.bucket.get(b, 0) for b in around(low)))
+        return best + (bucket_width(best) - 1) // 2
+
     def mean(self):
         return self.sum / self.count if self.count else 0
 

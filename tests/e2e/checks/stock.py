@@ -23,18 +23,19 @@ def judge_background(report, records):
 
 
 def judge_hold(report, records, hold_us):
-    """Waits for a lock that is held for a known time. One of two submitters holds it while the
-    other arrives at any moment, so waits are spread up to the hold; medians, because the machine
-    takes the emulated CPUs off theirs now and then."""
+    """Waits for a lock that is held for a known time. Two submitters meet at the lock, so the
+    commonest wait is a whole hold. Not the median: an emulated CPU that holds the lock or has just
+    got it is taken off its own now and then, which stretches a part of the waits on a busy machine."""
     before, after = records.pair("hold.%d" % hold_us)
     held = records.json("hold.%d.held" % hold_us)
+    calls = records.json("hold.%d.calls" % hold_us)["calls"]
     waits = locks.Waits(before, after)
     hist = waits.hist("data/1", VQ)
-    report.at_least("held", held["holds"], 50, "times")
+    report.at_least("held", held["holds"], max(50, calls), "times")
     report.at_least("waits", hist.count, 20)
-    report.between("median", hist.percentile(500) / held["mean_ns"], 0.3, 1.6,
-                   "p50 of %d waits is %d ns, mean hold %d ns: ratio" %
-                   (hist.count, hist.percentile(500), held["mean_ns"]))
+    report.between("length", hist.commonest() / (hold_us * 1000), 0.7, 1.2,
+                   "commonest of %d waits is %d ns (median %d, mean hold %d): ratio" %
+                   (hist.count, hist.commonest(), hist.percentile(500), held["mean_ns"]))
     mine, everything = hist.sum, waits.all_ns()
     report.at_least("right_lock", mine / everything, 0.9,
                     "virtio_fs_vq.lock of data/1 has %d of %d ns waited: share" % (mine, everything))
@@ -44,7 +45,7 @@ def judge_hold(report, records, hold_us):
                  "virtio_fs_vq.lock of root/1: %d waits of %d acquisitions, %d ns, at most 5%% of %d" %
                  (other.count, waits.acquisitions("root/1", VQ), other.sum, mine))
     conservation.quiet(report, "quiet", after)
-    return hist.percentile(500)
+    return hist.commonest()
 
 
 def judge_remount(report, records, turn):
@@ -61,10 +62,10 @@ def judge_remount(report, records, turn):
     report.check("stale", set(stale.values()) == {0}, "waits while not mounted: %s" % stale)
     calls = records.json("remount.%d.calls" % turn)["calls"]
     gain = counts.ops_gained(other, back)
-    # stat(1) asks for the birth time, which is a STATX that this daemon does not know, then GETATTR;
-    # the mount's root has been asked for on the way.
-    report.between("counted", gain.get("GETATTR", 0), calls, calls + 2, "GETATTRs")
-    report.equal("init", gain.get("INIT"), 1, "INITs")
+    # The first look at the mount asks for its root's attributes and for the file's name.
+    report.equal("counted", gain, {"INIT": 1, "GETATTR": calls + 1, "LOOKUP": 1})
+    gain = counts.ops_gained(gone, other)
+    report.equal("silent", gain, {}, "while not mounted")
 
 
 def judge(report, records):
@@ -74,14 +75,14 @@ def judge(report, records):
         locks.judge_sync(report, records)
     with report.group("background"):
         judge_background(report, records)
-    medians = []
+    lengths = []
     for hold_us in HOLDS_US:
         with report.group("hold.%d" % hold_us):
-            medians.append(judge_hold(report, records, hold_us))
+            lengths.append(judge_hold(report, records, hold_us))
     with report.group("hold"):
-        report.between("ratio", medians[1] / medians[0], 2.5, 6,
-                       "median waits %d and %d ns for holds of 4 and 1 ms: ratio" %
-                       (medians[1], medians[0]))
+        report.between("ratio", lengths[1] / lengths[0], 2.5, 6,
+                       "commonest waits %d and %d ns for holds of 4 and 1 ms: ratio" %
+                       (lengths[1], lengths[0]))
     for turn in (1, 2, 3):
         with report.group("remount.%d" % turn):
             judge_remount(report, records, turn)
