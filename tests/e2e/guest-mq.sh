@@ -76,7 +76,6 @@ compared() {
 	tracer=$!
 	until_true 200 one_measured # or bpftrace has failed: compared.err says why
 	pause 0.5
-	quick grep -c '^3 ' "$out/compared.bpftrace" > "$out/compared.before"
 	snap main compared.0
 	calls 4 500 0 > "$out/compared.calls"
 	snap main compared.1

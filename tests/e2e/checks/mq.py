@@ -55,6 +55,12 @@ def gained_op(before, after, op):
     return merged
 
 
+def refused(snapshot):
+    """Runs of the programs that time a request's ends which the kernel refused."""
+    return sum(p["recursion_misses"] for p in snapshot["self"]["programs"]
+               if p["name"] in ("fuse_request_alloc", "fuse_request_end"))
+
+
 def judge_log(report, log, after):
     """Everything since the mount, ring by ring."""
     report.equal("queues", [i for i in indexes(after) if i], sorted(i for i in log.queue if i and
@@ -65,10 +71,19 @@ def judge_log(report, log, after):
                      (len(lines), len(lines)), "submitted, completed")
         if not i:
             continue  # FORGETs have no struct fuse_req: counts only
-        report.equal("q%d.ops" % i, ops(q), by_op(lines))
+        # A kernel that preempts (7.3) refuses a program while another task is inside it: what that
+        # costs is counted, and no more than that may be missing.
+        missed = refused(after)
+        missing = grown(ops(q), by_op(lines))
+        report.check("q%d.ops" % i, min(missing.values(), default=0) >= 0 and
+                     sum(missing.values()) <= missed, "%s, missing of the log's: %s, at most %d" %
+                     (ops(q), missing, missed))
         report.equal("q%d.errors" % i, q.get("errors", {}), by_errno(lines))
-        report.equal("q%d.bytes" % i, (q["bytes_in"], q["bytes_out"]),
-                     (sum(r["in"] for r in lines), sum(r["out"] for r in lines)), "in, out")
+        want = sum(r["in"] for r in lines), sum(r["out"] for r in lines)
+        most = missed * max(r["in"] + r["out"] for r in lines)
+        report.check("q%d.bytes" % i, 0 <= want[0] - q["bytes_in"] <= most and
+                     0 <= want[1] - q["bytes_out"] <= most, "in, out %s, the log's %s, at most %d less" %
+                     ((q["bytes_in"], q["bytes_out"]), want, most))
 
 
 def judge_cpus(report, records, before, after):
@@ -134,9 +149,11 @@ def judge_total(report, records, before, after):
     """Against bpftrace's list of the same requests."""
     lines = [line.split() for line in records.text("compared.bpftrace").splitlines()
              if line.startswith("3 ")]
-    times = [int(ns) for _, ns in lines][int(records.text("compared.before")):]
     hist = gained_op(before, after, "GETATTR")
-    report.equal("count", (hist.count, len(times)), (2000, 2000), "vqsteer's, bpftrace's")
+    # Its first lines are of the calls that showed that it works; the path lookups may ask, too.
+    times = [int(ns) for _, ns in lines][-hist.count:]
+    report.check("count", 2000 <= hist.count <= 2010 and len(times) == hist.count,
+                 "vqsteer's %d, bpftrace's %d of %d" % (hist.count, len(times), len(lines)))
     for p in PERCENTILES:
         got, exact = hist.percentile(p), exact_percentile(times, p)
         error = exact * HIST_ERROR + TRACER_SKEW_NS
@@ -158,15 +175,16 @@ def judge_background(report, records, log, ratio):
     start, read, written = (records.snap("background.%d" % i) for i in range(3))
     report.equal("max_background", device(read)["max_background"], 2)
     reads = sum(job["read"]["total_ios"] for job in records.json("background.fio")["jobs"])
-    report.equal("reads", (gained_all(start, read, "background"), gained_op(start, read, "READ").count),
-                 (reads, reads), "through the background queue, READs")
+    report.equal("reads", gained_op(start, read, "READ").count, reads, "READs")
     hist = merged_hop(start, read, "background")
-    report.check("reads.p50", hist.count == reads and hist.percentile(500) > 0,
-                 "p50 %d ns of %d" % (hist.percentile(500), hist.count))
+    # A file that is closed while a read of it is under way is released in the background (6.1).
+    report.between("reads.background", hist.count, reads, reads + 2, "through the background queue")
+    report.at_least("reads.p50", hist.percentile(500), 1, "ns")
     requests = sorted(log.between(read, written), key=lambda r: r["pop_ns"])
     hist = merged_hop(read, written, "background")
-    background = [r for r in requests if r["op"] in ("READ", "WRITE")]
-    report.equal("writes", hist.count, len(background), "READs ahead and WRITEs")
+    count = by_op(requests)
+    report.between("writes", hist.count, count["WRITE"], count["WRITE"] + count.get("READ", 0) + 2,
+                   "through the background queue, WRITEs and READs ahead")
     # WRITEs enter the queue at almost the same time and leave it when the device pops them; an
     # uninterrupted run of them is one such burst. READs wait before they are allocated.
     waited, first = 0, None
@@ -194,12 +212,14 @@ def judge_full(report, records, log, before, after):
     calls = sum(records.json("full.calls.%d" % i)["calls"] for i in (1, 2))
     report.equal("called", calls, 2 * 64 * 40)
     report.equal("ring_size", {queue(after, i)["ring_size"] for i in indexes(after)}, {16})
-    refused, hist = gained_all(before, after, "ring_full"), merged_hop(before, after, "ring_full")
-    report.at_least("refused", refused, 1, "times")
-    report.between("waited", hist.count, 1, refused, "requests of %d refusals" % refused)
-    report.equal("drained", [gained_op(before, after, "GETATTR").count] * 2,
-                 [by_op(log.between(before, after)).get("GETATTR")] * 2, "vqsteer's, the log's")
-    report.at_least("done", gained_op(before, after, "GETATTR").count, calls, "GETATTRs")
+    full, hist = gained_all(before, after, "ring_full"), merged_hop(before, after, "ring_full")
+    report.at_least("refused", full, 1, "times")
+    report.between("waited", hist.count, 1, full, "requests of %d refusals" % full)
+    counted, done = (gained_op(before, after, "GETATTR").count,
+                     by_op(log.between(before, after)).get("GETATTR", 0))
+    report.between("drained", done - counted, 0, refused(after) - refused(before),
+                   "%d of the log's %d GETATTRs are in a histogram; missing" % (counted, done))
+    report.at_least("done", done, calls, "GETATTRs")
     report.equal("waiting", [queue(after, i)["waiting_ring"] for i in indexes(after)],
                  [0] * len(indexes(after)))
     conservation.quiet(report, "quiet", after)
