@@ -10,8 +10,9 @@ PERCENTILES = (500, 990)
 # Between the device's push and the guest's done work, and between the guest's submit and the
 # device's pop, lie the wake-ups of an emulated CPU and of a Python process, on two shared cores.
 SCHEDULING_NS = {500: 4_000_000, 990: 40_000_000}
-# vqsteer's and bpftrace's programs run one after the other at the same two places.
-TRACER_SKEW_NS = 200_000
+# vqsteer's and bpftrace's programs run one after the other at the same two places, emulated, and
+# bpftrace's may be kprobes: 210 us were seen with six busy processes on two cores.
+TRACER_SKEW_NS = 400_000
 
 
 def indexes(snapshot):
