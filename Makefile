@@ -47,7 +47,7 @@ UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/t
 all: $(BUILD)/vqsteer bpf-all man ## build everything
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 bpf-all: $(foreach a,$(BPF_ARCHES),$(BPF_NAMES:%=$(BUILD)/bpf-$(a)/%.bpf.o)) ## BPF objects, every architecture
 

@@ -347,10 +347,31 @@ static long read_in_flight(__u32 slot, void *unused)
 	return 0;
 }
 
+/* Set by the reply to INIT, and by whoever writes to fusectl: read when asked, not once. */
+static long read_max_background(__u32 slot, void *unused)
+{
+	struct vqs_device *dev = bpf_map_lookup_elem(&devices, &slot);
+	__u64 base;
+
+	if (!dev)
+		return 1;
+	if (!dev->conn)
+		return 0;
+	if (bpf_core_field_exists(struct fuse_req___chan, chan)) {
+		base = dev->conn - bpf_core_field_offset(struct fuse_chan, iq);
+		dev->max_background = BPF_CORE_READ((struct fuse_chan *)base, max_background);
+	} else {
+		base = dev->conn - bpf_core_field_offset(struct fuse_conn, iq);
+		dev->max_background = BPF_CORE_READ((struct fuse_conn *)base, max_background);
+	}
+	return 0;
+}
+
 SEC("syscall")
 int snapshot_levels(void *ctx)
 {
 	bpf_loop(cfg.max_queues, read_in_flight, NULL, 0);
+	bpf_loop(cfg.max_devices, read_max_background, NULL, 0);
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static __noinline int lock_learn(__u32 slot, __u64 addr)
 	return 0;
 }
 
-/* Locks and limits of the connection that @req belongs to; returns its iqueue's address. */
+/* Locks of the connection that @req belongs to; returns its iqueue's address. */
 static __noinline __u64 learn_connection(__u64 req, struct vqs_device *dev, __u32 slot)
 {
 	__u64 iq = 0;
@@ -58,7 +58,6 @@ static __noinline __u64 learn_connection(__u64 req, struct vqs_device *dev, __u3
 		__u64 chan = (__u64)BPF_CORE_READ((struct fuse_req___chan *)req, chan);
 
 		iq = ADDR_OF(struct fuse_chan, chan, iq);
-		dev->max_background = BPF_CORE_READ((struct fuse_chan *)chan, max_background);
 		lock_learn(device_lock_slot(slot, VQS_LOCK_BG),
 			   ADDR_OF(struct fuse_chan, chan, bg_lock));
 		lock_learn(device_lock_slot(slot, VQS_LOCK_CONN),
@@ -67,7 +66,6 @@ static __noinline __u64 learn_connection(__u64 req, struct vqs_device *dev, __u3
 		__u64 fc = (__u64)BPF_CORE_READ((struct fuse_req___fm *)req, fm, fc);
 
 		iq = ADDR_OF(struct fuse_conn, fc, iq);
-		dev->max_background = BPF_CORE_READ((struct fuse_conn *)fc, max_background);
 		lock_learn(device_lock_slot(slot, VQS_LOCK_BG),
 			   ADDR_OF(struct fuse_conn, fc, bg_lock));
 		lock_learn(device_lock_slot(slot, VQS_LOCK_CONN),

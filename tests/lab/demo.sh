@@ -9,7 +9,11 @@ here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../..")
 
 say() {
-	printf '\n\033[1m%s\033[0m\n' "$*"
+	if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+		printf '\n\033[1m%s\033[0m\n' "$*"
+	else
+		printf '\n%s\n' "$*"
+	fi
 }
 
 # --- in the guest ---

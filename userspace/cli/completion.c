@@ -17,9 +17,11 @@ static void put_values(FILE *f, const struct opt_spec *o)
 		fputs("\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n", f);
 		return;
 	case OPT_TAG:
-		fputs("\t\tlocal tags\n"
-		      "\t\ttags=$(cat /sys/fs/virtiofs/*/tag 2>/dev/null)\n"
-		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$tags\" -- \"$cur\")\n",
+		/* A tag is the host's text: compgen -W would run what is inside. */
+		fputs("\t\tlocal tag\n"
+		      "\t\twhile IFS= read -r tag; do\n"
+		      "\t\t\t[[ $tag != \"$cur\"* ]] || COMPREPLY+=(\"$(printf %q \"$tag\")\")\n"
+		      "\t\tdone < <(cat /sys/fs/virtiofs/*/tag 2>/dev/null)\n",
 		      f);
 		return;
 	case OPT_RUNGS:

@@ -14,6 +14,7 @@
 #include "cli/signals.h"
 #include "common/cleanup.h"
 #include "common/privilege.h"
+#include "observe/btf.h"
 #include "observe/devices.h"
 #include "observe/system.h"
 
@@ -155,6 +156,18 @@ static int count_queues(const struct cli_opts *o, uint32_t *total)
 	return CLI_NO_DEVICE;
 }
 
+static int check_btf(const struct cli_opts *o)
+{
+	char why[64];
+
+	if (!o->btf || !obs_btf_check(o->btf, why, sizeof(why)))
+		return CLI_OK;
+	cli_error("--btf: %s cannot be used: %s; give the BTF of this very kernel build, or leave "
+		  "it out",
+		  opt_quote(o->btf).text, why);
+	return CLI_USAGE;
+}
+
 static int check_rights(void)
 {
 	if (vqs_caps_can_trace(vqs_caps_effective()))
@@ -226,7 +239,9 @@ int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
 	int r;
 
 	*g = NULL;
-	r = check_rights();
+	r = check_btf(o);
+	if (!r)
+		r = check_rights();
 	if (!r)
 		r = find_mount(o);
 	if (!r)
@@ -240,7 +255,8 @@ int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
 		 opts.max_queues, cpus);
 	r = obs_guest_open(g, &opts, &err);
 	if (r) {
-		cli_error("%s", err ? err : strerror(-r));
+		cli_error("%s%s", err ? err : strerror(-r),
+			  o->btf ? "; --btf must be of this very kernel build" : "");
 		return cli_exit_code(r);
 	}
 	cli_drop_privileges();

@@ -191,7 +191,7 @@ const struct opt_spec cli_options[] = {
 		.what = "a power of two",
 		.give = "one from 8 to 1048576, such as --slots 32768",
 		.fallback = "16384",
-		.help = "Follow at most N requests at once.",
+		.help = "Follow at most N requests at once, a power of two from 8.",
 		.man = "Requests beyond that are counted as untracked, not timed. A slot takes "
 		       "64 bytes.",
 	},

@@ -11,8 +11,16 @@ volatile sig_atomic_t cli_stop;
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 
+/*
+ * The first asks the command to end in order. The second, while it still loads or tears down, ends
+ * it at once: what it has attached goes with it. (top lets signals in only where it waits.)
+ */
 static void on_stop(int sig)
 {
+	if (cli_stop) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
 	cli_stop = 1;
 }
 

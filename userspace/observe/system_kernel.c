@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "observe/btf.h"
 #include "observe/system_priv.h"
 
 static void fact_kernel(struct gathering *g)
@@ -32,7 +33,15 @@ static void fact_btf(struct gathering *g)
 	struct obs_fact *f;
 
 	if (g->src->btf) {
-		fact_add(g, "btf", "kernel types (BTF)", "from --btf");
+		char why[64];
+		int err = obs_btf_check(g->src->btf, why, sizeof(why));
+
+		f = fact_add(g, "btf", "kernel types (BTF)", "from --btf%s%s", err ? ": " : "",
+			     err ? why : "");
+		if (err)
+			fact_flaw(f, OBS_FAIL, OBS_NO_SUPPORT,
+				  "no program can be fitted to this kernel",
+				  "give the BTF of this very kernel build, or leave --btf out");
 		return;
 	}
 	if (file_exists(g, "/sys/kernel/btf/vmlinux")) {

@@ -149,6 +149,10 @@ static void types(void **state)
 	tree_cut(&m->tree, "/sys/kernel/btf/vmlinux");
 	expect(m, "btf", OBS_FAIL, OBS_NO_SUPPORT, "absent");
 	m->src.btf = "/some/file";
+	expect(m, "btf", OBS_FAIL, OBS_NO_SUPPORT, "from --btf: No such file or directory");
+	m->src.btf = "/dev/null";
+	expect(m, "btf", OBS_FAIL, OBS_NO_SUPPORT, "from --btf: not a regular file");
+	m->src.btf = "/proc/self/exe";
 	expect(m, "btf", OBS_FINE, OBS_NO_PROBLEM, "from --btf");
 }
 
