@@ -75,6 +75,7 @@ static int load(struct bodies_bpf **out)
 		.index_bits = 8,
 		.max_stacks = 1,
 		.locks = 1,
+		.wake = 1,
 		.trace_op = -1,
 		.trace_index = -1,
 		.detail_index = -1,
