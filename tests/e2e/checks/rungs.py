@@ -5,6 +5,7 @@ import counts
 import locks
 from snap import BG, VQ
 
+UNDER_LOCK = ("virtqueue_add_sgs", "virtqueue_get_buf")
 # Of every request; what else is attached runs for locks, forgets, mounts.
 BUSY = ("fuse_request_alloc", "virtqueue_add_sgs", "virtqueue_get_buf", "fuse_request_end",
         "request_wait_answer", "virtqueue_notify", "virtio_fs_vq_done")
@@ -45,9 +46,14 @@ def judge_self(report, records, name, rungs):
                if p["name"] == "fuse_request_end")
     requests = sum(counts.ops_gained(before, after).values())
     report.at_least("ends", ends, requests, "runs at fuse_request_end")
+    # A program that is preempted, or interrupted inside a lock's slow path, refuses to run a second
+    # time on its CPU: rare, and counted. Under the queue's lock there is neither.
     misses = {p["name"]: p["recursion_misses"] for p in programs if p["recursion_misses"]}
-    report.check("recursion", not misses and after["losses"]["recursion"] == 0,
-                 "misses %s, in all %d" % (misses, after["losses"]["recursion"]))
+    locked = [p for p in programs if p["name"] in UNDER_LOCK and p["recursion_misses"]]
+    report.check("recursion", not locked and sum(misses.values()) <= requests / 20,
+                 "misses %s in %d requests" % (misses, requests))
+    report.equal("recursion.sum", after["losses"]["recursion"],
+                 sum(p["recursion_misses"] for p in after["self"]["programs"]), "misses in all")
     report.at_least("memory", after["self"]["bpf_memory_bytes"], 1 << 20, "bytes")
 
 

@@ -16,8 +16,10 @@ def judge_background(report, records):
     reads = sum(job["read"]["total_ios"] for job in records.json("aio.fio")["jobs"])
     report.equal("reads", ops(queue(after))["READ"] - ops(queue(before)).get("READ", 0), reads,
                  "READs")
-    report.equal("background", counts.gained(before, after, "background"), reads,
-                 "through the background queue")
+    # A file that is closed while a read of it is under way is released in the background.
+    releases = ops(queue(after)).get("RELEASE", 0) - ops(queue(before)).get("RELEASE", 0)
+    report.between("background", counts.gained(before, after, "background"), reads,
+                   reads + releases, "through the background queue")
     conservation.all_followed(report, "sums", after)
     conservation.quiet(report, "quiet", after)
 
