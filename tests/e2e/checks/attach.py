@@ -24,7 +24,7 @@ def judge_flood(report, records):
     conservation.quiet(report, "quiet", snapshot)
     terms = queue(snapshot)["conservation"]
     report.at_least("untracked", terms["untracked_slot_taken"], 1)
-    reads = sum(job["read"]["total_ios"] for job in records.json("flood.fio")["jobs"])
+    reads = counts.fio_reads(records.json("flood.fio"))
     opened = {"LOOKUP", "GETATTR", "OPEN", "FLUSH", "RELEASE"}  # fio's own, of which some are untracked too
     report.between("submitted", terms["submitted"], reads, reads + 64, "READs and fio's opens")
     report.check("followed", set(ops(queue(snapshot))) <= opened | {"READ"}, ops(queue(snapshot)))
