@@ -26,7 +26,7 @@ background_jobs() {
 hold() {
 	hold_on "$1"
 	snap main "hold.$1.0"
-	calls 2 0 3 > "$out/hold.$1.calls"
+	calls 2 0 5 > "$out/hold.$1.calls"
 	snap main "hold.$1.1"
 	hold_off "$out/hold.$1.held"
 }
@@ -82,7 +82,7 @@ watch main
 say counts; counts
 say sync; sync_jobs
 say aio; background_jobs
-say hold; hold 1000; hold 4000
+say hold; hold 10000; hold 40000
 say remount; remount
 finish main
 say two; two

@@ -7,7 +7,7 @@ import locks
 import rungs
 from snap import BG, CONN, IQUEUE, PQUEUE, VQ, device, lock, queue
 
-HOLDS_US = (1000, 4000)
+HOLDS_US = (10000, 40000)  # the host's scheduler adds its 4 ms slices to some
 
 
 def judge_background(report, records):
@@ -36,7 +36,7 @@ def judge_hold(report, records, hold_us):
     hist = waits.hist("data/1", VQ)
     report.at_least("held", held["holds"], max(50, calls), "times")
     report.at_least("waits", hist.count, 20)
-    report.between("length", hist.commonest() / (hold_us * 1000), 0.7, 1.2,
+    report.between("length", hist.commonest() / (hold_us * 1000), 0.7, 1.5,
                    "commonest of %d waits is %d ns (median %d, mean hold %d): ratio" %
                    (hist.count, hist.commonest(), hist.percentile(500), held["mean_ns"]))
     mine, everything = hist.sum, waits.all_ns()
@@ -84,7 +84,7 @@ def judge(report, records):
             lengths.append(judge_hold(report, records, hold_us))
     with report.group("hold"):
         report.between("ratio", lengths[1] / lengths[0], 2.5, 6,
-                       "commonest waits %d and %d ns for holds of 4 and 1 ms: ratio" %
+                       "commonest waits %d and %d ns for holds of 40 and 10 ms: ratio" %
                        (lengths[1], lengths[0]))
     for turn in (1, 2, 3):
         with report.group("remount.%d" % turn):
