@@ -23,7 +23,7 @@ midway() {
 # flood: more requests at once than there are slots to follow them.
 flood() {
 	watch flood --slots 8
-	"${aio_jobs[@]}" --runtime=2 --numjobs=4 --bs=128k --iodepth_batch_submit=32 > "$out/flood.fio"
+	"${aio_jobs[@]}" --runtime=2 --numjobs=4 --bs=512k --iodepth_batch_submit=32 > "$out/flood.fio"
 	snap flood flood.1
 	finish flood
 }

@@ -21,6 +21,7 @@ lab=$here/../lab/run.sh
 build=$(readlink -f "${BUILD:-$here/../../build}")
 time_limit=${VQSTEER_E2E_TIMEOUT:-600} # seconds a guest's half may take; 60 on an idle machine
 kernels="6.1 6.12 7.3" suites=() keep=''
+together=tools # suites whose guests may run beside each other
 passed=0 failed=0 skipped=0
 for file in "$here"/suites*.sh; do
 	# shellcheck source=/dev/null
@@ -69,15 +70,38 @@ guest() {
 		--env "E2E_BUILD=$build" --keep "$build" "$@" -- "$here/guest-$suite.sh" \
 		> "$results/guest.log" 2>&1 || code=$?
 	if [ $code -ne 0 ]; then
-		tally <<< "not ok $kernel/$model/$suite/guest: the guest's half ended with $code"
+		echo "not ok $kernel/$model/$suite/guest: the guest's half ended with $code"
 		tail -n 30 "$results/guest.log" | sed 's/^/# /'
 	fi
 	# What the script recorded is worth judging even when it failed at the end.
 	if [ $code -ne 124 ] && [ $code -ne 125 ]; then
-		tally < <(cd "$here" && python3 -B checks "$suite" "$kernel" "$model" "$results" 2>&1 ||
-			echo "not ok $kernel/$model/$suite/checks: ended early")
+		(cd "$here" && python3 -B checks "$suite" "$kernel" "$model" "$results" 2>&1) ||
+			echo "not ok $kernel/$model/$suite/checks: ended early"
 	fi
 	echo "# $kernel/$model/$suite took $((SECONDS - started)) s"
+}
+
+# one_by_one: those that measure waits; each has the machine for itself.
+one_by_one() {
+	local kernel suite
+	for kernel in $kernels; do
+		for suite in "${suites[@]}"; do
+			[[ " $together " == *" $suite "* ]] || "suite_$suite" "$kernel"
+		done
+	done
+}
+
+# at_once: those that take long and measure nothing.
+at_once() {
+	local kernel suite
+	for suite in "${suites[@]}"; do
+		[[ " $together " == *" $suite "* ]] || continue
+		for kernel in $kernels; do
+			"suite_$suite" "$kernel" > "$work/$kernel-$suite.log" 2>&1 &
+		done
+		wait
+		for kernel in $kernels; do cat "$work/$kernel-$suite.log"; done
+	done
 }
 
 parse_options "$@"
@@ -90,10 +114,6 @@ else
 fi
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for kernel in $kernels; do
-	for suite in "${suites[@]}"; do
-		"suite_$suite" "$kernel"
-	done
-done
+tally < <(one_by_one; at_once)
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

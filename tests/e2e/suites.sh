@@ -20,16 +20,16 @@ c_cached="exec {c} -f --thread-pool-size=0 -o sandbox=chroot -o log_level=warn -
 --socket-path={socket} -o source={share}"
 
 suite_stock() {
-	new_share "$work/share"
-	guest stock "$1" max --share "$work/share" --rw --daemon "$c_cached"
+	new_share "$work/share-$1"
+	guest stock "$1" max --share "$work/share-$1" --rw --daemon "$c_cached"
 }
 
 suite_native() {
-	new_share "$work/share"
-	guest native "$1" native --share "$work/share" --rw --daemon "$c_cached"
+	new_share "$work/share-$1"
+	guest native "$1" native --share "$work/share-$1" --rw --daemon "$c_cached"
 }
 
 suite_tools() {
-	new_share "$work/share"
-	guest tools "$1" max --cpus 1 --share "$work/share" --rw --daemon "$c_cached"
+	new_share "$work/share-$1"
+	guest tools "$1" max --cpus 1 --share "$work/share-$1" --rw --daemon "$c_cached"
 }
