@@ -11,9 +11,10 @@
 
 #define GOLDEN_RATIO_64 0x61C8864680B583EBULL /* include/linux/hash.h */
 
+/* The top @bits, 0 to 31, of a multiplicative hash. */
 INLINE __u32 hash_addr(__u64 addr, __u32 bits)
 {
-	return (addr * GOLDEN_RATIO_64) >> (64 - bits);
+	return (addr * GOLDEN_RATIO_64) >> 32 >> (32 - bits);
 }
 
 /* --- address -> u32 (virtqueues, locks) --- */

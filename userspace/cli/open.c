@@ -125,12 +125,20 @@ static int find_mount(const struct cli_opts *o)
 
 /* --- queues, rights, memory --- */
 
+/* Request queues that Linux uses, where sysfs does not say: the first before 6.11, then unknown. */
+static uint32_t usable_queues(const struct obs_device *dev)
+{
+	if (dev->request_queues)
+		return dev->request_queues;
+	return obs_release_read("") < (6 << 16 | 11) ? 1 : OBS_MAX_QUEUES;
+}
+
 /* @total gets all queues there are; CLI_NO_DEVICE when --queue names none of them. */
 static int count_queues(const struct cli_opts *o, uint32_t *total)
 {
 	struct obs_devices d;
 	uint32_t most = 0;
-	bool known = true, any = false;
+	bool any = false;
 
 	*total = 0;
 	if (obs_devices_read("", &d)) {
@@ -145,12 +153,11 @@ static int count_queues(const struct cli_opts *o, uint32_t *total)
 		if (o->tag && dev->tag[0] && strcmp(o->tag, dev->tag))
 			continue;
 		any = true;
-		known = known && dev->request_queues;
-		if (dev->request_queues > most)
-			most = dev->request_queues;
+		if (usable_queues(dev) > most)
+			most = usable_queues(dev);
 	}
 	obs_devices_free(&d);
-	if (o->queue < 0 || !known || !any || (uint32_t)o->queue <= most)
+	if (o->queue < 0 || !any || (uint32_t)o->queue <= most)
 		return CLI_OK;
 	cli_error("--queue: there is no queue %d; give 0 for hiprio or 1 to %u", o->queue, most);
 	return CLI_NO_DEVICE;

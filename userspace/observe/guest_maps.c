@@ -51,8 +51,6 @@ void guest_dims(const struct obs_guest_opts *o, uint32_t queues, uint32_t cpus,
 		.detail = o->detail_index >= 0,
 		.ring_bytes = o->trace ? ring_bytes(cpus) : 0,
 	};
-	if (!d->slot_set_bits)
-		d->slot_set_bits = 1; /* hash_addr() shifts by 64 - bits */
 	locks = d->max_queues * VQS_QUEUE_LOCKS + d->max_devices * VQS_DEVICE_LOCKS;
 	/* Room for every lock at half load of four-way buckets: an insert that fails is rare. */
 	d->index_bits = log2_up(locks * 2 / VQS_INDEX_WAYS + 64);
