@@ -25,10 +25,7 @@ suite_mq() {
 
 suite_static() {
 	local root=$work/static-root
-	if [ "$1" != 6.12 ]; then
-		echo "skip $1/max/static: one kernel is enough"
-		return
-	fi
+	[ "$1" = 6.12 ] || return 0 # it is the file that is tested, not the kernel
 	mkdir -p "$root"
 	cp "$build/vqsteer-static" "$root/"
 	guest static "$1" max --empty-root "$root" --rw --queues 4 \
