@@ -71,6 +71,10 @@ const struct obs_probe_status *obs_guest_probes(const struct obs_guest *g, size_
 typedef void (*obs_trace_fn)(const struct vqs_trace *t, const char *tag, const char *queue,
 			     uint32_t queue_index, void *arg);
 int obs_guest_trace(struct obs_guest *g, obs_trace_fn fn, void *arg, int timeout_ms);
+/*
+ * Records that were not delivered: a full ring buffer, or an end or wake-up that was not seen. The
+ * latter are noticed when the kernel uses the request's memory again.
+ */
 uint64_t obs_guest_trace_lost(const struct obs_guest *g);
 
 #endif

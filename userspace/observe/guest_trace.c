@@ -84,5 +84,7 @@ int obs_guest_trace(struct obs_guest *g, obs_trace_fn fn, void *arg, int timeout
 
 uint64_t obs_guest_trace_lost(const struct obs_guest *g)
 {
-	return g->skel->bss->globals.trace_lost;
+	const struct vqs_globals *all = &g->skel->bss->globals;
+
+	return all->trace_lost + all->wake_missed;
 }
