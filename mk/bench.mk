@@ -18,12 +18,15 @@ $(BUILD)/bench/spin: tests/bench/spin.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $< -o $@ -lpthread
 
-.PHONY: bench bench-bodies bench-overhead
+.PHONY: bench bench-bodies bench-instructions bench-overhead
 bench-bodies: $(BUILD)/bench/bodies ## native cost of each BPF program's body, in ns
 	$<
+
+bench-instructions: $(BUILD)/vqsteer $(BUILD)/e2e/load ## instructions that a request costs a guest
+	tests/bench/instructions.py
 
 BENCH_ROUNDS ?= 16
 bench-overhead: $(BUILD)/vqsteer $(BUILD)/bench/spin $(BUILD)/e2e/load ## throughput lost in a guest
 	tests/bench/overhead.py --rounds $(BENCH_ROUNDS)
 
-bench: bench-bodies bench-overhead ## what tracing costs: the figures of docs/performance.md
+bench: bench-bodies bench-instructions bench-overhead ## what tracing costs: the figures of docs/performance.md

@@ -130,7 +130,13 @@ start_qemu() {
 		-kernel "$kernel_dir/vmlinuz" -initrd "$work/initramfs.img"
 		-append "console=ttyS0 quiet panic=-1 oops=panic $clock $append"
 		-serial "file:$work/console.log" -device virtio-serial-pci)
-	if [ "$accel" = kvm ]; then args+=(-accel kvm); else args+=(-accel "tcg,thread=multi"); fi
+	if [ -n "${VQSTEER_LAB_ICOUNT:-}" ]; then # one instruction is one nanosecond of guest time
+		args+=(-accel "tcg,thread=single" -icount "shift=0,sleep=off")
+	elif [ "$accel" = kvm ]; then
+		args+=(-accel kvm)
+	else
+		args+=(-accel "tcg,thread=multi")
+	fi
 	for port in status results out err; do
 		args+=(-chardev "file,id=$port,path=$work/$port"
 			-device "virtserialport,chardev=$port,name=lab.$port")
