@@ -109,13 +109,13 @@ with mmap.mmap(os.open(sys.argv[1], os.O_RDWR), 1 << 20) as m:
 	snap main background.2
 }
 
-# full: 32 requests at once for each ring of 16.
+# full: 32 tasks for each ring of 16, for long enough that the last have begun before the first end.
 full() {
 	local second
 	snap main full.0
-	calls 64 40 0 > "$out/full.calls.1" &
+	calls 64 100 0 > "$out/full.calls.1" &
 	second=$!
-	calls 64 40 0 > "$out/full.calls.2"
+	calls 64 100 0 > "$out/full.calls.2"
 	wait "$second"
 	snap main full.1
 }

@@ -155,12 +155,15 @@ def judge_total(report, records, before, after):
     times = [int(ns) for _, ns in lines][-hist.count:]
     report.check("count", 2000 <= hist.count <= 2010 and len(times) == hist.count,
                  "vqsteer's %d, bpftrace's %d of %d" % (hist.count, len(times), len(lines)))
+    # Half a percent of the ranks either way: a task that loses its CPU between the two tracers'
+    # programs is late in one list and not in the other.
     for p in PERCENTILES:
-        got, exact = hist.percentile(p), exact_percentile(times, p)
-        error = exact * HIST_ERROR + TRACER_SKEW_NS
-        report.between("p%d" % (p // 10), got, int(exact - error), int(exact + error),
-                       "bpftrace says %d ns (histogram's error 1/16 and %d ns of skew):" %
-                       (exact, TRACER_SKEW_NS))
+        low, high = exact_percentile(times, p - 5), exact_percentile(times, p + 5)
+        report.between("p%d" % (p // 10), hist.percentile(p),
+                       int(low * (1 - HIST_ERROR) - TRACER_SKEW_NS),
+                       int(high * (1 + HIST_ERROR) + TRACER_SKEW_NS),
+                       "bpftrace says %d ns (%d to %d, histogram's error 1/16, %d ns of skew):" %
+                       (exact_percentile(times, p), low, high, TRACER_SKEW_NS))
 
 
 def judge_errors(report, log, before, after):
@@ -211,7 +214,7 @@ def merged_hop(before, after, hop):
 
 def judge_full(report, records, log, before, after):
     calls = sum(records.json("full.calls.%d" % i)["calls"] for i in (1, 2))
-    report.equal("called", calls, 2 * 64 * 40)
+    report.equal("called", calls, 2 * 64 * 100)
     report.equal("ring_size", {queue(after, i)["ring_size"] for i in indexes(after)}, {16})
     full, hist = gained_all(before, after, "ring_full"), merged_hop(before, after, "ring_full")
     report.at_least("refused", full, 1, "times")
