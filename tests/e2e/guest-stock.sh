@@ -59,8 +59,9 @@ remount() {
 
 # two: at once, one on each rung, each with an account of itself.
 two() {
-	watch kprobe --rungs kprobe --self
+	launch kprobe "$vqsteer" stat --json -i 0.2 --rungs kprobe --self
 	watch fentry --self
+	wait_attached "${pid_of[kprobe]}"
 	snap fentry two.warm
 	snap kprobe two.kprobe.0
 	snap fentry two.fentry.0
