@@ -4,29 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void op_release(struct vqs_snap_op *op)
-{
-	free(op->total);
-	free(op->hops);
-}
-
-static void queue_release(struct vqs_snap_queue *q)
-{
-	for (size_t i = 0; i < q->nr_ops; i++)
-		op_release(&q->ops[i]);
-	free(q->ops);
-	free(q->errors);
-	free(q->cpus);
-}
-
-static void device_release(struct vqs_snap_device *d)
-{
-	for (size_t i = 0; i < d->nr_queues; i++)
-		queue_release(&d->queues[i]);
-	free(d->queues);
-	free(d->map);
-}
-
 static void select_ops(struct vqs_snap_queue *q, int op)
 {
 	size_t kept = 0;
@@ -35,7 +12,7 @@ static void select_ops(struct vqs_snap_queue *q, int op)
 		if (op < 0 || q->ops[i].opcode == (uint32_t)op)
 			q->ops[kept++] = q->ops[i];
 		else
-			op_release(&q->ops[i]);
+			obs_op_release(&q->ops[i]);
 	}
 	q->nr_ops = kept;
 }
@@ -46,7 +23,7 @@ static void select_queues(struct vqs_snap_device *d, const struct cli_opts *o)
 
 	for (size_t i = 0; i < d->nr_queues; i++) {
 		if (o->queue >= 0 && d->queues[i].index != (uint32_t)o->queue) {
-			queue_release(&d->queues[i]);
+			obs_queue_release(&d->queues[i]);
 			d->partial = true;
 			continue;
 		}
@@ -99,7 +76,7 @@ void cli_select(struct vqs_snapshot *s, const struct cli_opts *o)
 		struct vqs_snap_device *d = &s->devices[i];
 
 		if (o->tag && strncmp(d->tag, o->tag, sizeof(d->tag))) {
-			device_release(d);
+			obs_device_release(d);
 			continue;
 		}
 		if (kept != i)

@@ -13,21 +13,25 @@ struct vqs_snapshot *obs_snapshot_new(void)
 	return calloc(1, sizeof(struct vqs_snapshot));
 }
 
-static void queue_release(struct vqs_snap_queue *q)
+void obs_op_release(struct vqs_snap_op *op)
 {
-	for (size_t i = 0; i < q->nr_ops; i++) {
-		free(q->ops[i].total);
-		free(q->ops[i].hops);
-	}
+	free(op->total);
+	free(op->hops);
+}
+
+void obs_queue_release(struct vqs_snap_queue *q)
+{
+	for (size_t i = 0; i < q->nr_ops; i++)
+		obs_op_release(&q->ops[i]);
 	free(q->ops);
 	free(q->errors);
 	free(q->cpus);
 }
 
-static void device_release(struct vqs_snap_device *d)
+void obs_device_release(struct vqs_snap_device *d)
 {
 	for (size_t i = 0; i < d->nr_queues; i++)
-		queue_release(&d->queues[i]);
+		obs_queue_release(&d->queues[i]);
 	free(d->queues);
 	free(d->map);
 }
@@ -37,7 +41,7 @@ void obs_snapshot_free(struct vqs_snapshot *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nr_devices; i++)
-		device_release(&s->devices[i]);
+		obs_device_release(&s->devices[i]);
 	free(s->devices);
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		free(s->stacks[i].frame);

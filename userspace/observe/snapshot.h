@@ -128,6 +128,10 @@ struct vqs_snapshot {
 
 struct vqs_snapshot *obs_snapshot_new(void);
 void obs_snapshot_free(struct vqs_snapshot *s);
+/* Free what a part of a snapshot owns, not the part itself: for who takes it out. */
+void obs_device_release(struct vqs_snap_device *d);
+void obs_queue_release(struct vqs_snap_queue *q);
+void obs_op_release(struct vqs_snap_op *op);
 
 /*
  * What happened between @from and @to, as a new snapshot (NULL: -ENOMEM). Counters and histograms
