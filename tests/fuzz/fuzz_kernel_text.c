@@ -28,6 +28,7 @@ static const char *const files[] = {
 	"/sys/kernel/security/lockdown",
 	"/proc/cmdline",
 	"/proc/kallsyms",
+	"/proc/version",
 };
 
 static char root[64];

@@ -34,7 +34,11 @@ static const char doctor_about[] =
 	"missing instead of failing.";
 static const char doctor_man[] =
 	"The exit status is that of the worst finding, so that a script can ask whether this "
-	"machine is ready.";
+	"machine is ready.\n\n"
+	"Where /proc or /sys is not mounted, or hides a part, as in some containers, what they "
+	"would tell \"cannot be read\": that is never taken for absent, and the finding says how "
+	"to "
+	"make it visible. The exit status is 1 if nothing can be attached without it.";
 
 static const char stat_about[] =
 	"Shows, for every queue of every virtio-fs mount, where the time of a request goes: "

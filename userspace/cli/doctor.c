@@ -47,7 +47,8 @@ static int worst_fact(const struct obs_system *s)
 /* Facts that make attaching pointless: its own message would only hide them. */
 static bool worth_trying(struct doctor *d)
 {
-	static const char *const must[] = {"kernel", "btf", "modules", "capabilities", "lockdown"};
+	static const char *const must[] = {"kernel",       "btf",      "modules",
+					   "capabilities", "lockdown", "kptr_restrict"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(must); i++) {
 		const struct obs_fact *f = obs_system_fact(&d->sys, must[i]);

@@ -45,32 +45,65 @@ void fact_flaw(struct obs_fact *f, enum obs_verdict verdict, enum obs_problem pr
 	snprintf(f->remedy, sizeof(f->remedy), "%s", remedy);
 }
 
-bool file_exists(const struct gathering *g, const char *path)
+int file_check(const struct gathering *g, const char *path)
 {
 	char full[PATH_MAX];
 
 	if (snprintf(full, sizeof(full), "%s%s", g->src->root, path) >= (int)sizeof(full))
-		return false;
-	return !access(full, F_OK);
+		return -ENAMETOOLONG;
+	return access(full, R_OK) ? -errno : 0;
 }
 
-bool file_lists(const struct gathering *g, const char *path, const char *word)
+bool file_absent(const struct gathering *g, int err, const char *witness)
+{
+	return err == -ENOENT && !file_check(g, witness);
+}
+
+int file_lists(const struct gathering *g, const char *path, const char *word)
 {
 	_cleanup_fclose_ FILE *f = NULL;
 	char full[PATH_MAX], line[512], first[64], second[64];
 
 	if (snprintf(full, sizeof(full), "%s%s", g->src->root, path) >= (int)sizeof(full))
-		return false;
+		return -ENAMETOOLONG;
 	f = fopen(full, "re");
-	while (f && fgets(line, sizeof(line), f)) {
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
 		int n = sscanf(line, "%63s %63s", first, second);
 
 		if (n >= 1 && !strcmp(first, word))
-			return true;
+			return 1;
 		if (n == 2 && !strcmp(first, "nodev") && !strcmp(second, word))
-			return true;
+			return 1;
 	}
-	return false;
+	return ferror(f) ? -EIO : 0;
+}
+
+/* How to make @path visible, given why it is not. */
+static const char *sight_remedy(const struct gathering *g, const char *path, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		return "run it as root, such as sudo vqsteer";
+	if (strncmp(path, "/proc/", 6))
+		return "mount sysfs on /sys: mount -t sysfs sysfs /sys";
+	/* The switches of the whole system are shown in the first network namespace only. */
+	if (!strncmp(path, "/proc/sys/net/", 14) && !file_check(g, "/proc/sys/net/core"))
+		return "run it in the first network namespace: nsenter -t 1 -n vqsteer doctor";
+	if (!file_check(g, "/proc/self"))
+		return "mount proc on /proc without subset=pid, or run it outside of the container";
+	return "mount proc on /proc: mount -t proc proc /proc";
+}
+
+struct obs_fact *fact_hidden(struct gathering *g, const char *id, const char *label,
+			     const char *path, int err, enum obs_verdict verdict, const char *costs)
+{
+	struct obs_fact *f = fact_add(g, id, label, "cannot be read");
+
+	fact_detail(f, "%s: %s", path, strerror(-err));
+	fact_flaw(f, verdict, verdict == OBS_FAIL ? OBS_HIDDEN : OBS_NO_PROBLEM, costs,
+		  sight_remedy(g, path, err));
+	return f;
 }
 
 bool has_symbol(const struct gathering *g, const char *name)
@@ -103,6 +136,11 @@ static void fact_mounts(struct gathering *g)
 	const struct obs_system *s = g->sys;
 	struct obs_fact *f;
 
+	if (g->mounts_err) {
+		fact_hidden(g, "mounts", "virtio-fs mounts", "/proc/self/mountinfo", g->mounts_err,
+			    OBS_FAIL, "no command knows what to look at");
+		return;
+	}
 	if (s->mounts.nr) {
 		f = fact_add(g, "mounts", "virtio-fs mounts", "%zu", s->mounts.nr);
 		return;
@@ -118,7 +156,6 @@ static int read_all(struct gathering *g)
 {
 	struct obs_system *s = g->sys;
 	char kallsyms[PATH_MAX];
-	int r;
 
 	if (obs_read_line(g->src->root, "/proc/sys/kernel/osrelease", g->release,
 			  sizeof(g->release)) < 0)
@@ -126,11 +163,12 @@ static int read_all(struct gathering *g)
 	s->kernel = obs_release_parse(g->release);
 	s->possible_cpus = obs_possible_cpus(g->src->root);
 	snprintf(kallsyms, sizeof(kallsyms), "%s/proc/kallsyms", g->src->root);
-	if (ksyms_load(&g->syms, kallsyms))
-		g->syms = NULL;
-	r = obs_mounts_read(g->src->root, &s->mounts);
-	if (r == -ENOMEM)
-		return r;
+	g->syms_err = ksyms_load(&g->syms, kallsyms);
+	if (g->syms_err == -ENOMEM)
+		return g->syms_err;
+	g->mounts_err = obs_mounts_read(g->src->root, &s->mounts);
+	if (g->mounts_err == -ENOMEM)
+		return g->mounts_err;
 	return obs_devices_read(g->src->root, &s->devices);
 }
 

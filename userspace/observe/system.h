@@ -2,7 +2,8 @@
 /*
  * What decides, on this machine, how much vqsteer can see: facts read from /proc and /sys, each
  * with a verdict, what it costs and how to change it. It reports and never fails for what it
- * finds; nothing here needs a privilege, and without one a fact may be "not readable".
+ * finds; nothing here needs a privilege. What it cannot see - without a privilege, or where /proc
+ * and /sys are not mounted or hide a part - is "cannot be read", never taken for absent.
  *
  * Everything comes from struct obs_system_source, so that tests can describe any machine.
  */
@@ -18,7 +19,7 @@
 enum obs_verdict { OBS_FINE, OBS_WARN, OBS_FAIL, OBS_VERDICTS };
 
 /* What kind of thing is in the way, most fundamental last. */
-enum obs_problem { OBS_NO_PROBLEM, OBS_NO_MOUNT, OBS_NO_RIGHTS, OBS_NO_SUPPORT };
+enum obs_problem { OBS_NO_PROBLEM, OBS_NO_MOUNT, OBS_NO_RIGHTS, OBS_NO_SUPPORT, OBS_HIDDEN };
 
 struct obs_fact {
 	const char *id;    /* "btf": stable, for scripts */

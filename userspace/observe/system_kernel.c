@@ -6,15 +6,19 @@
 #include "observe/btf.h"
 #include "observe/system_priv.h"
 
+#define RELEASE     "/proc/sys/kernel/osrelease"
+#define BTF         "/sys/kernel/btf/vmlinux"
+#define JIT         "/proc/sys/net/core/bpf_jit_enable"
+#define KPROBE_TYPE "/sys/bus/event_source/devices/kprobe/type"
+
 static void fact_kernel(struct gathering *g)
 {
 	uint32_t k = g->sys->kernel;
 	struct obs_fact *f;
 
 	if (!k) {
-		f = fact_add(g, "kernel", "kernel", "not readable");
-		fact_flaw(f, OBS_WARN, OBS_NO_PROBLEM, "some advice below may not fit",
-			  "mount /proc");
+		fact_hidden(g, "kernel", "kernel", RELEASE, file_check(g, RELEASE), OBS_WARN,
+			    "some advice below may not fit");
 		return;
 	}
 	f = fact_add(g, "kernel", "kernel", "%u.%u", k >> 16, k & 0xffff);
@@ -31,11 +35,12 @@ static void fact_kernel(struct gathering *g)
 static void fact_btf(struct gathering *g)
 {
 	struct obs_fact *f;
+	int err;
 
 	if (g->src->btf) {
 		char why[64];
-		int err = obs_btf_check(g->src->btf, why, sizeof(why));
 
+		err = obs_btf_check(g->src->btf, why, sizeof(why));
 		f = fact_add(g, "btf", "kernel types (BTF)", "from --btf%s%s", err ? ": " : "",
 			     err ? why : "");
 		if (err)
@@ -44,15 +49,21 @@ static void fact_btf(struct gathering *g)
 				  "give the BTF of this very kernel build, or leave --btf out");
 		return;
 	}
-	if (file_exists(g, "/sys/kernel/btf/vmlinux")) {
+	err = file_check(g, BTF);
+	if (!err) {
 		f = fact_add(g, "btf", "kernel types (BTF)", "present");
-		if (g->sys->virtiofs_is_module && (!file_exists(g, "/sys/kernel/btf/virtiofs") ||
-						   !file_exists(g, "/sys/kernel/btf/fuse"))) {
+		if (g->sys->virtiofs_is_module && (file_check(g, "/sys/kernel/btf/virtiofs") ||
+						   file_check(g, "/sys/kernel/btf/fuse"))) {
 			snprintf(f->value, sizeof(f->value), "present, but not for the modules");
 			fact_flaw(f, OBS_WARN, OBS_NO_PROBLEM,
 				  "functions of fuse and virtiofs cannot have fentry, only kprobes",
 				  "use a kernel built with CONFIG_DEBUG_INFO_BTF_MODULES=y");
 		}
+		return;
+	}
+	if (!file_absent(g, err, "/sys/kernel")) {
+		fact_hidden(g, "btf", "kernel types (BTF)", BTF, err, OBS_FAIL,
+			    "no program can be fitted to this kernel");
 		return;
 	}
 	f = fact_add(g, "btf", "kernel types (BTF)", "absent");
@@ -61,14 +72,26 @@ static void fact_btf(struct gathering *g)
 		  "same build with --btf FILE");
 }
 
-enum module_state { MODULE_ABSENT, MODULE_LOADED, MODULE_BUILT_IN };
+enum module_state { MODULE_ABSENT, MODULE_LOADED, MODULE_BUILT_IN, MODULE_HIDDEN };
 
-/* A loaded module is in both files; what is a file system type only is built in. */
-static enum module_state module_state(const struct gathering *g, const char *name)
+/*
+ * A loaded module is in both files; what is a file system type only is built in. MODULE_HIDDEN: one
+ * of them, *path, cannot be read (*err). A kernel without modules has no /proc/modules.
+ */
+static enum module_state module_state(const struct gathering *g, const char *name,
+				      const char **path, int *err)
 {
-	if (file_lists(g, "/proc/modules", name))
+	int module = file_lists(g, "/proc/modules", name), type;
+
+	if (module > 0)
 		return MODULE_LOADED;
-	return file_lists(g, "/proc/filesystems", name) ? MODULE_BUILT_IN : MODULE_ABSENT;
+	type = file_lists(g, "/proc/filesystems", name);
+	if (type < 0 || (module < 0 && module != -ENOENT)) {
+		*path = type < 0 ? "/proc/filesystems" : "/proc/modules";
+		*err = type < 0 ? type : module;
+		return MODULE_HIDDEN;
+	}
+	return type ? MODULE_BUILT_IN : MODULE_ABSENT;
 }
 
 static void fact_modules(struct gathering *g)
@@ -78,10 +101,19 @@ static void fact_modules(struct gathering *g)
 		[MODULE_LOADED] = "a module",
 		[MODULE_BUILT_IN] = "built in",
 	};
-	enum module_state fuse = module_state(g, "fuse"), virtiofs = module_state(g, "virtiofs");
+	enum module_state fuse, virtiofs;
+	const char *path;
 	struct obs_fact *f;
+	int err;
 
+	fuse = module_state(g, "fuse", &path, &err);
+	virtiofs = module_state(g, "virtiofs", &path, &err);
 	g->sys->virtiofs_is_module = fuse == MODULE_LOADED || virtiofs == MODULE_LOADED;
+	if (fuse == MODULE_HIDDEN || virtiofs == MODULE_HIDDEN) {
+		fact_hidden(g, "modules", "fuse and virtiofs", path, err, OBS_WARN,
+			    "cannot tell whether there is anything to attach to");
+		return;
+	}
 	f = fact_add(g, "modules", "fuse and virtiofs", "fuse %s, virtiofs %s", names[fuse],
 		     names[virtiofs]);
 	if (fuse == MODULE_ABSENT || virtiofs == MODULE_ABSENT)
@@ -107,6 +139,11 @@ static void fact_multiqueue(struct gathering *g)
 				 "which");
 		return;
 	}
+	if (!g->syms) {
+		fact_hidden(g, "multiqueue", "queues in use", "/proc/kallsyms", g->syms_err,
+			    OBS_WARN, "cannot tell whether all request queues are used");
+		return;
+	}
 	if (!has_symbol(g, "virtio_fs_enqueue_req")) {
 		fact_add(g, "multiqueue", "queues in use", "unknown before virtiofs is loaded");
 		return;
@@ -124,9 +161,11 @@ static void fact_jit(struct gathering *g)
 	char line[16];
 	int r;
 
-	r = obs_read_line(g->src->root, "/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
-	if (r == -EACCES || r == -EPERM) {
-		fact_add(g, "jit", "BPF compiler (JIT)", "not readable without root");
+	r = obs_read_line(g->src->root, JIT, line, sizeof(line));
+	/* Both are in net_core_table of net/core/sysctl_net_core.c. */
+	if (r < 0 && !file_absent(g, r, "/proc/sys/net/core/netdev_max_backlog")) {
+		fact_hidden(g, "jit", "BPF compiler (JIT)", JIT, r, OBS_WARN,
+			    "cannot tell whether programs are interpreted, which is slow");
 		return;
 	}
 	if (r > 0 && (!strcmp(line, "1") || !strcmp(line, "2"))) {
@@ -142,8 +181,13 @@ static void fact_jit(struct gathering *g)
 
 static void fact_kprobes(struct gathering *g)
 {
-	if (file_exists(g, "/sys/bus/event_source/devices/kprobe/type"))
+	int err = file_check(g, KPROBE_TYPE);
+
+	if (!err)
 		fact_add(g, "kprobes", "kprobes", "available");
+	else if (!file_absent(g, err, "/sys/bus"))
+		fact_hidden(g, "kprobes", "kprobes", KPROBE_TYPE, err, OBS_WARN,
+			    "cannot tell whether a probe that has no fentry can have a kprobe");
 	else
 		fact_add(g, "kprobes", "kprobes", "not in this kernel, fentry is all there is");
 }

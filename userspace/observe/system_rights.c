@@ -13,13 +13,17 @@
 /* Room that the maps of 64 queues need with the default options, rounded up. */
 #define MEMLOCK_ENOUGH (64ULL << 20)
 
+#define STATUS   "/proc/self/status"
+#define LIMITS   "/proc/self/limits"
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+
 /* "CapEff:\t000001ffffffffff" */
 static bool read_caps(const struct gathering *g, uint64_t *caps)
 {
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[PATH_MAX], line[256];
 
-	if (snprintf(path, sizeof(path), "%s/proc/self/status", g->src->root) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s" STATUS, g->src->root) >= (int)sizeof(path))
 		return false;
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
@@ -43,9 +47,9 @@ static void fact_caps(struct gathering *g, uint64_t *caps)
 
 	*caps = 0;
 	if (!read_caps(g, caps)) {
-		f = fact_add(g, "capabilities", "capabilities", "not readable");
-		fact_flaw(f, OBS_WARN, OBS_NO_PROBLEM, "cannot tell whether probes may be attached",
-			  "mount /proc");
+		fact_hidden(g, "capabilities", "capabilities", STATUS,
+			    file_check(g, STATUS) ?: -EIO, OBS_WARN,
+			    "cannot tell whether probes may be attached");
 		return;
 	}
 	g->sys->can_trace = vqs_caps_can_trace(*caps);
@@ -73,9 +77,16 @@ static void fact_lockdown(struct gathering *g)
 {
 	struct obs_fact *f;
 	char line[128];
+	int r = obs_read_line(g->src->root, LOCKDOWN, line, sizeof(line));
 
-	if (obs_read_line(g->src->root, "/sys/kernel/security/lockdown", line, sizeof(line)) < 0) {
+	/* Kernels without lockdown do not have it, nor is securityfs mounted everywhere. */
+	if (r < 0 && file_absent(g, r, "/sys/kernel")) {
 		fact_add(g, "lockdown", "lockdown", "off, or not shown");
+		return;
+	}
+	if (r < 0) {
+		fact_hidden(g, "lockdown", "lockdown", LOCKDOWN, r, OBS_WARN,
+			    "cannot tell whether BPF programs may read kernel memory");
 		return;
 	}
 	if (strstr(line, "[confidentiality]")) {
@@ -105,6 +116,11 @@ static void fact_kptr(struct gathering *g, uint64_t caps)
 	struct obs_fact *f;
 	char line[16];
 
+	if (!g->syms) {
+		fact_hidden(g, "kptr_restrict", "kernel addresses", "/proc/kallsyms", g->syms_err,
+			    OBS_FAIL, "the functions to attach to cannot be looked up");
+		return;
+	}
 	if (obs_read_line(g->src->root, "/proc/sys/kernel/kptr_restrict", line, sizeof(line)) < 0)
 		return;
 	f = fact_add(g, "kptr_restrict", "kernel addresses", "%s",
@@ -123,7 +139,7 @@ static bool read_memlock(const struct gathering *g, uint64_t *bytes)
 	_cleanup_fclose_ FILE *f = NULL;
 	char path[PATH_MAX], line[256], soft[32];
 
-	if (snprintf(path, sizeof(path), "%s/proc/self/limits", g->src->root) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s" LIMITS, g->src->root) >= (int)sizeof(path))
 		return false;
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
@@ -142,12 +158,18 @@ static void fact_memlock(struct gathering *g, uint64_t caps)
 	struct obs_fact *f;
 
 	/* Linux 5.11 "bpf: Eliminate rlimit-based memory accounting". */
-	if (!g->sys->kernel || g->sys->kernel >= KERNEL(5, 11)) {
+	if (g->sys->kernel >= KERNEL(5, 11)) {
 		fact_add(g, "memlock", "locked memory", "does not limit BPF on this kernel");
 		return;
 	}
-	if (!read_memlock(g, &bytes))
+	/* Of an unknown kernel the limit says nothing; that it is unknown is said already. */
+	if (!g->sys->kernel)
 		return;
+	if (!read_memlock(g, &bytes)) {
+		fact_hidden(g, "memlock", "locked memory", LIMITS, file_check(g, LIMITS) ?: -EIO,
+			    OBS_WARN, "cannot tell whether the BPF maps fit");
+		return;
+	}
 	f = fact_add(g, "memlock", "locked memory", "limits BPF on this kernel");
 	fact_detail(f, "%" PRIu64 " bytes", bytes);
 	if (bytes < MEMLOCK_ENOUGH && !(caps & VQS_CAP(CAP_SYS_RESOURCE)))

@@ -60,11 +60,16 @@ void obs_system_here(struct obs_system_source *src)
 	};
 }
 
-static bool booted_with(const struct gathering *g, const char *word)
+#define VERSION  "/proc/version"
+#define CMDLINE  "/proc/cmdline"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* Whether @word is one of those in the first line of @path. */
+static bool has_word(const struct gathering *g, const char *path, const char *word)
 {
 	char line[4096], *save = NULL;
 
-	if (obs_read_line(g->src->root, "/proc/cmdline", line, sizeof(line)) < 0)
+	if (obs_read_line(g->src->root, path, line, sizeof(line)) < 0)
 		return false;
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		if (!strcmp(w, word))
@@ -75,12 +80,10 @@ static bool booted_with(const struct gathering *g, const char *word)
 /* kvm_spinlock_init() of arch/x86/kernel/kvm.c and native_pv_lock_init(), in their order. */
 static enum obs_spin find_spin(const struct gathering *g)
 {
-	char line[16];
-
-	if (obs_read_line(g->src->root, "/sys/kernel/realtime", line, sizeof(line)) > 0 &&
-	    line[0] == '1')
+	/* UTS_VERSION of init/Makefile: "#1 SMP PREEMPT_RT Debian 6.12.9-1". */
+	if (has_word(g, VERSION, "PREEMPT_RT"))
 		return OBS_SPIN_RT;
-	if (!g->syms)
+	if (!g->syms || file_check(g, VERSION))
 		return OBS_SPIN_UNKNOWN;
 	if (!has_symbol(g, "native_queued_spin_lock_slowpath"))
 		return has_symbol(g, "queued_spin_lock_slowpath") ? OBS_SPIN_QUEUED
@@ -93,21 +96,45 @@ static enum obs_spin find_spin(const struct gathering *g)
 	case OBS_HV_KVM:
 		return OBS_SPIN_TEST_AND_SET;
 	case OBS_HV_KVM_PV:
+		if (file_check(g, POSSIBLE) || file_check(g, CMDLINE))
+			return OBS_SPIN_UNKNOWN;
 		/* Without CONFIG_PARAVIRT_SPINLOCKS nothing takes the key back. */
 		if (!has_symbol(g, "__pv_queued_spin_lock_slowpath"))
 			return OBS_SPIN_TEST_AND_SET;
-		return g->sys->possible_cpus == 1 || booted_with(g, "nopvspin") ? OBS_SPIN_QUEUED
-										: OBS_SPIN_PARAVIRT;
+		return g->sys->possible_cpus == 1 || has_word(g, CMDLINE, "nopvspin")
+			       ? OBS_SPIN_QUEUED
+			       : OBS_SPIN_PARAVIRT;
 	default:
 		return OBS_SPIN_UNKNOWN;
 	}
 }
 
+/* Of what find_spin() needs and every kernel has: the first that cannot be read (*err), or NULL. */
+static const char *spin_hidden(const struct gathering *g, int *err)
+{
+	static const char *const needed[] = {"/proc/kallsyms", VERSION, CMDLINE, POSSIBLE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		*err = file_check(g, needed[i]);
+		if (*err)
+			return needed[i];
+	}
+	return NULL;
+}
+
 void facts_spin(struct gathering *g)
 {
+	const char *path;
 	struct obs_fact *f;
+	int err;
 
 	g->sys->spin = find_spin(g);
+	path = spin_hidden(g, &err);
+	if (path && g->sys->spin == OBS_SPIN_UNKNOWN) {
+		fact_hidden(g, "spinlocks", "contended spinlocks", path, err, OBS_WARN,
+			    "cannot tell what the tracepoint would see of their waits");
+		return;
+	}
 	f = fact_add(g, "spinlocks", "contended spinlocks", "%s", obs_spin_name(g->sys->spin));
 	if (g->sys->spin == OBS_SPIN_RT)
 		fact_flaw(f, OBS_WARN, OBS_NO_PROBLEM,

@@ -14,6 +14,9 @@
 static void put_good(const struct tree *t)
 {
 	tree_put(t, "/proc/sys/kernel/osrelease", "6.12.117+deb13-cloud-amd64\n");
+	tree_put(t, "/proc/version", "Linux version 6.12.117 (x@y) #1 SMP PREEMPT_DYNAMIC\n");
+	tree_put(t, "/proc/cmdline", "quiet ro\n");
+	tree_put(t, "/proc/sys/net/core/netdev_max_backlog", "1000\n");
 	tree_put(t, "/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
 	tree_put(t, "/proc/sys/kernel/kptr_restrict", "0\n");
 	tree_put(t, "/proc/sys/net/core/bpf_jit_enable", "1\n");
@@ -138,7 +141,7 @@ static void first_queue_only(void **state)
 	tree_put(&m->tree, "/proc/kallsyms", "0 t virtio_fs_enqueue_req\n");
 	expect(m, "multiqueue", OBS_WARN, OBS_NO_PROBLEM,
 	       "this kernel uses only the first request queue");
-	tree_cut(&m->tree, "/proc/kallsyms");
+	tree_put(&m->tree, "/proc/kallsyms", "0 t _stext\n");
 	expect(m, "multiqueue", OBS_FINE, OBS_NO_PROBLEM, "unknown before virtiofs is loaded");
 }
 
@@ -185,7 +188,7 @@ static void rights(void **state)
 	tree_put(&m->tree, "/proc/self/status", "CapEff:\t0000008000000000\n");
 	expect(m, "capabilities", OBS_FAIL, OBS_NO_RIGHTS, "CAP_PERFMON missing");
 	tree_cut(&m->tree, "/proc/self/status");
-	expect(m, "capabilities", OBS_WARN, OBS_NO_PROBLEM, "not readable");
+	expect(m, "capabilities", OBS_WARN, OBS_NO_PROBLEM, "cannot be read");
 	tree_put(&m->tree, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	expect(m, "lockdown", OBS_FAIL, OBS_NO_RIGHTS, "confidentiality");
 	tree_put(&m->tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -194,6 +197,8 @@ static void rights(void **state)
 	expect(m, "kptr_restrict", OBS_WARN, OBS_NO_PROBLEM, "hidden from everybody");
 	tree_put(&m->tree, "/proc/sys/net/core/bpf_jit_enable", "0\n");
 	expect(m, "jit", OBS_WARN, OBS_NO_PROBLEM, "off");
+	tree_cut(&m->tree, "/proc/sys/net/core/bpf_jit_enable");
+	expect(m, "jit", OBS_WARN, OBS_NO_PROBLEM, "absent");
 }
 
 static void spinlocks(void **state)
@@ -213,7 +218,7 @@ static void spinlocks(void **state)
 	tree_put(&m->tree, "/proc/kallsyms", "0 T queued_spin_lock_slowpath\n");
 	look(m, "spinlocks");
 	assert_int_equal(m->sys.spin, OBS_SPIN_QUEUED);
-	tree_put(&m->tree, "/sys/kernel/realtime", "1\n");
+	tree_put(&m->tree, "/proc/version", "Linux version 6.12.9 (x@y) #1 SMP PREEMPT_RT x\n");
 	expect(m, "spinlocks", OBS_WARN, OBS_NO_PROBLEM, "sleeping (PREEMPT_RT)");
 	assert_true(obs_spin_tracepoint_complete(OBS_SPIN_PARAVIRT));
 	assert_false(obs_spin_tracepoint_complete(OBS_SPIN_QUEUED));
@@ -228,6 +233,87 @@ static void nothing_mounted(void **state)
 	expect(m, "mounts", OBS_FAIL, OBS_NO_MOUNT, "none");
 }
 
+/* Fact @id cannot be read; what to do about it begins with @remedy. */
+static void expect_hidden(struct machine *m, const char *id, enum obs_verdict verdict,
+			  const char *remedy)
+{
+	const struct obs_fact *f;
+
+	expect(m, id, verdict, verdict == OBS_FAIL ? OBS_HIDDEN : OBS_NO_PROBLEM, "cannot be read");
+	f = obs_system_fact(&m->sys, id);
+	assert_non_null(strstr(f->detail, ": "));
+	assert_memory_equal(f->remedy, remedy, strlen(remedy));
+}
+
+/* What is not to be seen is not taken for what is not there. */
+static void no_proc(void **state)
+{
+	static const char *const unknown[] = {"kernel", "modules", "jit", "capabilities",
+					      "spinlocks"};
+	struct machine *m = *state;
+
+	tree_cut_all(&m->tree, "/proc");
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+		expect_hidden(m, unknown[i], OBS_WARN, "mount proc on /proc: mount");
+	expect_hidden(m, "kptr_restrict", OBS_FAIL, "mount proc on /proc: mount");
+	expect_hidden(m, "mounts", OBS_FAIL, "mount proc on /proc: mount");
+	expect(m, "btf", OBS_FINE, OBS_NO_PROBLEM, "present");
+	assert_null(obs_system_fact(&m->sys, "memlock"));
+	tree_cut_all(&m->tree, "/sys/fs");
+	expect_hidden(m, "multiqueue", OBS_WARN, "mount proc on /proc: mount");
+}
+
+static void no_sys(void **state)
+{
+	struct machine *m = *state;
+
+	tree_cut_all(&m->tree, "/sys");
+	expect_hidden(m, "btf", OBS_FAIL, "mount sysfs on /sys");
+	expect_hidden(m, "kprobes", OBS_WARN, "mount sysfs on /sys");
+	expect_hidden(m, "lockdown", OBS_WARN, "mount sysfs on /sys");
+	expect_hidden(m, "spinlocks", OBS_WARN, "mount sysfs on /sys");
+	expect(m, "modules", OBS_FINE, OBS_NO_PROBLEM, "fuse built in, virtiofs built in");
+	/* How many CPUs there are matters to paravirtual spinlocks only. */
+	m->src.hypervisor = OBS_HV_NONE;
+	expect(m, "spinlocks", OBS_FINE, OBS_NO_PROBLEM, "queued");
+}
+
+/* proc mounted with subset=pid: the processes' folders only. */
+static void proc_of_processes_only(void **state)
+{
+	static const char *const others[] = {"/proc/sys",         "/proc/modules", "/proc/kallsyms",
+					     "/proc/filesystems", "/proc/version", "/proc/cmdline"};
+	struct machine *m = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		tree_cut_all(&m->tree, others[i]);
+	expect_hidden(m, "kernel", OBS_WARN, "mount proc on /proc without subset=pid");
+	expect_hidden(m, "modules", OBS_WARN, "mount proc on /proc without subset=pid");
+	expect_hidden(m, "kptr_restrict", OBS_FAIL, "mount proc on /proc without subset=pid");
+	expect(m, "capabilities", OBS_FINE, OBS_NO_PROBLEM, "all that are needed");
+	expect(m, "mounts", OBS_FINE, OBS_NO_PROBLEM, "1");
+}
+
+/* One file or another is missing from view. */
+static void parts_hidden(void **state)
+{
+	struct machine *m = *state;
+
+	tree_cut(&m->tree, "/proc/filesystems");
+	expect_hidden(m, "modules", OBS_WARN, "mount proc on /proc without");
+	tree_put(&m->tree, "/proc/modules",
+		 "virtiofs 1 0 - Live 0x0\nfuse 2 1 virtiofs, Live 0x0\n");
+	expect(m, "modules", OBS_FINE, OBS_NO_PROBLEM, "fuse a module, virtiofs a module");
+	/* Another network namespace than the first. */
+	tree_cut(&m->tree, "/proc/sys/net/core/bpf_jit_enable");
+	tree_cut(&m->tree, "/proc/sys/net/core/netdev_max_backlog");
+	expect_hidden(m, "jit", OBS_WARN, "run it in the first network namespace");
+	tree_cut(&m->tree, "/sys/devices/system/cpu/possible");
+	expect_hidden(m, "spinlocks", OBS_WARN, "mount sysfs on /sys");
+	tree_put(&m->tree, "/proc/sys/kernel/osrelease", "5.10.0\n");
+	expect_hidden(m, "memlock", OBS_WARN, "mount proc on /proc without");
+}
+
 /* An empty tree: everything is reported, nothing fails or crashes. */
 static void no_files_at_all(void **state)
 {
@@ -239,6 +325,8 @@ static void no_files_at_all(void **state)
 	assert_non_null(look(m, "kernel"));
 	assert_int_equal(m->sys.kernel, 0);
 	assert_false(m->sys.can_trace);
+	for (size_t i = 0; i < m->sys.nr_facts; i++)
+		assert_string_equal(m->sys.fact[i].value, "cannot be read");
 }
 
 static void releases(void **state)
@@ -265,6 +353,10 @@ int main(void)
 		MACHINE_TEST(rights),
 		MACHINE_TEST(spinlocks),
 		MACHINE_TEST(nothing_mounted),
+		MACHINE_TEST(no_proc),
+		MACHINE_TEST(no_sys),
+		MACHINE_TEST(proc_of_processes_only),
+		MACHINE_TEST(parts_hidden),
 		MACHINE_TEST(no_files_at_all),
 		cmocka_unit_test(releases),
 	};

@@ -47,14 +47,20 @@ static inline void tree_cut(const struct tree *t, const char *path)
 	unlink(full);
 }
 
-static inline void tree_remove(struct tree *t)
+/* @path and all below it. */
+static inline void tree_cut_all(const struct tree *t, const char *path)
 {
-	char cmd[128];
+	char cmd[256];
 
-	/* The name comes from mkdtemp(). */
-	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", t->root);
+	/* The root's name comes from mkdtemp(), @path from the test. */
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s%s'", t->root, path);
 	if (t->root[0] && system(cmd))
 		perror(cmd);
+}
+
+static inline void tree_remove(struct tree *t)
+{
+	tree_cut_all(t, "");
 }
 
 #define _cleanup_tree_ _cleanup_(tree_remove)
