@@ -62,11 +62,8 @@ static bool worth_trying(struct doctor *d)
 /* What sees the waits for locks, and whether it sees all of them. */
 static void judge_locks(struct doctor *d)
 {
-	bool tracepoint = !strcmp(d->lock_rung, "tracepoint");
 	struct obs_fact *f = &d->lock_fact;
 
-	d->lock_complete =
-		d->lock_complete || (tracepoint && obs_spin_tracepoint_complete(d->sys.spin));
 	*f = (struct obs_fact){.id = "locks", .label = "lock waits"};
 	if (!strcmp(d->lock_rung, "none") || !d->lock_rung[0]) {
 		f->verdict = OBS_WARN;
@@ -81,6 +78,13 @@ static void judge_locks(struct doctor *d)
 	if (d->lock_complete)
 		return;
 	f->verdict = OBS_WARN;
+	if (d->sys.spin == OBS_SPIN_RT) {
+		snprintf(f->costs, sizeof(f->costs),
+			 "with PREEMPT_RT spinlocks sleep, and their waits are not seen");
+		snprintf(f->remedy, sizeof(f->remedy),
+			 "none; use a kernel without PREEMPT_RT to look at locks");
+		return;
+	}
 	snprintf(f->costs, sizeof(f->costs), "the tracepoint is not in the path of %s spinlocks",
 		 d->sys.spin == OBS_SPIN_TEST_AND_SET ? "test-and-set" : "all contended");
 	snprintf(f->remedy, sizeof(f->remedy), "allow fentry or kprobes for the slow path");

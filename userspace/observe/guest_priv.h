@@ -9,6 +9,7 @@
 #include "observe/guest.h"
 #include "observe/ksyms.h"
 #include "observe/probes.h"
+#include "observe/system.h"
 
 struct guest_bpf;
 
@@ -53,6 +54,8 @@ struct obs_guest {
 	struct probe_plan *plan;         /* [obs_nr_probe_defs] */
 	struct obs_probe_status *status; /* same */
 	struct ksyms *syms;
+	enum obs_spin spin; /* how spinlocks wait here; looked up by the first snapshot */
+	bool spin_known;
 	struct obs_devices sysfs; /* as sysfs described them ... */
 	uint32_t sysfs_seen;      /* ... when BPF had seen this many */
 	int stats_fd;             /* BPF_ENABLE_STATS is on while open; -1 */

@@ -304,13 +304,26 @@ static const struct probe_plan *lock_plan(const struct obs_guest *g)
 	return NULL;
 }
 
-static void fill_lock_rung(const struct obs_guest *g, struct vqs_snapshot *s)
+/* Nothing changes it while this kernel runs. */
+static enum obs_spin spin_here(struct obs_guest *g)
+{
+	struct obs_system_source here;
+
+	if (!g->spin_known) {
+		obs_system_here(&here);
+		g->spin = obs_spin_find(&here, g->syms);
+		g->spin_known = true;
+	}
+	return g->spin;
+}
+
+static void fill_lock_rung(struct obs_guest *g, struct vqs_snapshot *s)
 {
 	const struct probe_plan *plan = lock_plan(g);
 	enum obs_rung rung = plan ? plan->rung : OBS_RUNG_NONE;
 
 	snprintf(s->lock_rung, sizeof(s->lock_rung), "%s", obs_rung_name(rung));
-	s->lock_complete = rung == OBS_RUNG_FENTRY || rung == OBS_RUNG_KPROBE;
+	s->lock_complete = rung != OBS_RUNG_NONE && obs_locks_complete(rung, spin_here(g));
 }
 
 static void fill_losses(const struct obs_guest *g, struct vqs_snapshot *s)

@@ -15,6 +15,9 @@
 #include <stdint.h>
 
 #include "observe/devices.h"
+#include "observe/guest.h"
+
+struct ksyms;
 
 enum obs_verdict { OBS_FINE, OBS_WARN, OBS_FAIL, OBS_VERDICTS };
 
@@ -82,8 +85,13 @@ const struct obs_fact *obs_system_fact(const struct obs_system *s, const char *i
 
 const char *obs_verdict_name(enum obs_verdict v);
 const char *obs_spin_name(enum obs_spin spin);
-/* Whether the tracepoint lock:contention_begin sees every contended wait of a spinlock. */
-bool obs_spin_tracepoint_complete(enum obs_spin spin);
+/* How spinlocks wait on @src, whose symbols are @syms (NULL: not readable). */
+enum obs_spin obs_spin_find(const struct obs_system_source *src, struct ksyms *syms);
+/*
+ * Whether a probe of the slow path, or of the tracepoint lock:contention_begin, sees every
+ * contended wait of a spinlock: the table of docs/kernel-support.md. The one place that decides it.
+ */
+bool obs_locks_complete(enum obs_rung rung, enum obs_spin spin);
 
 /* "6.12.3-foo" -> 6 << 16 | 12; 0 when it is no release. */
 uint32_t obs_release_parse(const char *release);

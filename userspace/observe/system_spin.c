@@ -101,12 +101,19 @@ static enum obs_spin find_spin(const struct gathering *g)
 		/* Without CONFIG_PARAVIRT_SPINLOCKS nothing takes the key back. */
 		if (!has_symbol(g, "__pv_queued_spin_lock_slowpath"))
 			return OBS_SPIN_TEST_AND_SET;
-		return g->sys->possible_cpus == 1 || has_word(g, CMDLINE, "nopvspin")
+		return obs_possible_cpus(g->src->root) == 1 || has_word(g, CMDLINE, "nopvspin")
 			       ? OBS_SPIN_QUEUED
 			       : OBS_SPIN_PARAVIRT;
 	default:
 		return OBS_SPIN_UNKNOWN;
 	}
+}
+
+enum obs_spin obs_spin_find(const struct obs_system_source *src, struct ksyms *syms)
+{
+	const struct gathering g = {.src = src, .syms = syms};
+
+	return find_spin(&g);
 }
 
 /* Of what find_spin() needs and every kernel has: the first that cannot be read (*err), or NULL. */
@@ -158,7 +165,16 @@ const char *obs_spin_name(enum obs_spin spin)
 	}
 }
 
-bool obs_spin_tracepoint_complete(enum obs_spin spin)
+bool obs_locks_complete(enum obs_rung rung, enum obs_spin spin)
 {
-	return spin == OBS_SPIN_PARAVIRT;
+	switch (rung) {
+	case OBS_RUNG_FENTRY:
+	case OBS_RUNG_KPROBE:
+		/* A sleeping lock never takes the slow path that is watched. */
+		return spin != OBS_SPIN_RT;
+	case OBS_RUNG_TRACEPOINT:
+		return spin == OBS_SPIN_PARAVIRT;
+	default:
+		return false;
+	}
 }

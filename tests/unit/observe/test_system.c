@@ -220,9 +220,24 @@ static void spinlocks(void **state)
 	assert_int_equal(m->sys.spin, OBS_SPIN_QUEUED);
 	tree_put(&m->tree, "/proc/version", "Linux version 6.12.9 (x@y) #1 SMP PREEMPT_RT x\n");
 	expect(m, "spinlocks", OBS_WARN, OBS_NO_PROBLEM, "sleeping (PREEMPT_RT)");
-	assert_true(obs_spin_tracepoint_complete(OBS_SPIN_PARAVIRT));
-	assert_false(obs_spin_tracepoint_complete(OBS_SPIN_QUEUED));
-	assert_false(obs_spin_tracepoint_complete(OBS_SPIN_TEST_AND_SET));
+}
+
+/* The table of docs/kernel-support.md: kinds of spinlocks whose waits a rung sees all of. */
+static void who_sees_locks(void **state)
+{
+	static const unsigned int slow_path = 1u << OBS_SPIN_UNKNOWN | 1u << OBS_SPIN_QUEUED |
+					      1u << OBS_SPIN_TEST_AND_SET | 1u << OBS_SPIN_PARAVIRT;
+	static const unsigned int complete[OBS_RUNGS] = {
+		[OBS_RUNG_NONE] = 0,
+		[OBS_RUNG_FENTRY] = slow_path,
+		[OBS_RUNG_KPROBE] = slow_path,
+		[OBS_RUNG_TRACEPOINT] = 1u << OBS_SPIN_PARAVIRT,
+	};
+
+	for (unsigned int rung = 0; rung < OBS_RUNGS; rung++)
+		for (unsigned int spin = 0; spin <= OBS_SPIN_RT; spin++)
+			assert_int_equal(obs_locks_complete(rung, spin),
+					 complete[rung] >> spin & 1);
 }
 
 static void nothing_mounted(void **state)
@@ -352,6 +367,7 @@ int main(void)
 		MACHINE_TEST(modules),
 		MACHINE_TEST(rights),
 		MACHINE_TEST(spinlocks),
+		cmocka_unit_test(who_sees_locks),
 		MACHINE_TEST(nothing_mounted),
 		MACHINE_TEST(no_proc),
 		MACHINE_TEST(no_sys),
