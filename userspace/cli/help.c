@@ -46,7 +46,20 @@ static void fill(FILE *f, const char *text, int indent, int column)
 	fputc('\n', f);
 }
 
-static void print_option(FILE *f, const struct opt_spec *o)
+/* "Show x." with range and default becomes "Show x (1 to 9, default 1)." */
+static void option_sentence(char *out, size_t size, const struct opt_spec *o, enum cmd_id cmd)
+{
+	const char *help = opt_text(o, cmd)->help;
+
+	if (!o->range && !o->fallback)
+		snprintf(out, size, "%s", help);
+	else
+		snprintf(out, size, "%.*s (%s%s%s%s).", (int)strlen(help) - 1, help,
+			 o->range ? o->range : "", o->range && o->fallback ? ", " : "",
+			 o->fallback ? "default " : "", o->fallback ? o->fallback : "");
+}
+
+static void print_option(FILE *f, const struct opt_spec *o, enum cmd_id cmd)
 {
 	char text[256];
 	int column;
@@ -61,12 +74,7 @@ static void print_option(FILE *f, const struct opt_spec *o)
 		fputc('\n', f);
 		column = 0;
 	}
-	/* "Show x." and the default become "Show x (default 1)." */
-	if (o->fallback)
-		snprintf(text, sizeof(text), "%.*s (default %s).", (int)strlen(o->help) - 1,
-			 o->help, o->fallback);
-	else
-		snprintf(text, sizeof(text), "%s", o->help);
+	option_sentence(text, sizeof(text), o, cmd);
 	fill(f, text, HELP_COLUMN, column);
 }
 
@@ -75,7 +83,7 @@ static void print_options(FILE *f, enum cmd_id cmd)
 	fputs("\nOptions:\n", f);
 	for (size_t i = 0; i < cli_nr_options; i++)
 		if (opt_takes(&cli_options[i], cmd) && !cli_options[i].hidden)
-			print_option(f, &cli_options[i]);
+			print_option(f, &cli_options[i], cmd);
 }
 
 static void print_examples(FILE *f, const struct cmd_spec *c)

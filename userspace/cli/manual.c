@@ -80,7 +80,7 @@ static void put_header(FILE *f, const char *cmd, const char *summary)
 	for (size_t i = 0; i < sizeof(title); i++)
 		upper[i] = (char)toupper((unsigned char)title[i]);
 	fprintf(f, ".\\\" Made by vqsteer help --man from its table of options; do not edit.\n");
-	fprintf(f, ".Dd %s\n.Dt %s 1\n.Os\n", MAN_DATE, upper);
+	fprintf(f, ".Dd %s\n.Dt %s 1\n.Os Linux\n", MAN_DATE, upper);
 	fprintf(f, ".Sh NAME\n.Nm %s\n.Nd ", title);
 	put(f, summary, strlen(summary));
 	fputc('\n', f);
@@ -123,9 +123,11 @@ static void put_options(FILE *f, enum cmd_id cmd)
 		if (!opt_takes(o, cmd) || o->hidden)
 			continue;
 		put_option_line(f, ".It", o);
-		put_prose(f, o->help);
-		if (o->man)
-			put_prose(f, o->man);
+		put_prose(f, opt_text(o, cmd)->help);
+		if (opt_text(o, cmd)->man)
+			put_prose(f, opt_text(o, cmd)->man);
+		if (o->range)
+			fprintf(f, "The range is %s.\n", o->range);
 		if (o->fallback)
 			fprintf(f, "The default is %s.\n", o->fallback);
 	}
@@ -145,14 +147,20 @@ static void put_examples(FILE *f, const struct cmd_spec *c)
 	}
 }
 
-static void put_exits(FILE *f)
+static void put_exits(FILE *f, int cmd)
 {
 	fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n", f);
 	for (size_t i = 0; i < cli_nr_exits; i++) {
+		if (cmd == CMD_HELP && !cli_exits[i].helps)
+			continue;
 		fprintf(f, ".It %d\n", cli_exits[i].code);
 		put_prose(f, cli_exits[i].means);
 	}
 	fputs(".El\n", f);
+	if (cmd == CMD_HELP)
+		return;
+	fputs(".Pp\n", f);
+	put_prose(f, cli_signals);
 }
 
 static void put_files(FILE *f)
@@ -226,13 +234,18 @@ void man_print(FILE *f, int cmd)
 		put_overview(f);
 	else
 		put_command(f, (enum cmd_id)cmd);
-	put_environment(f);
-	put_files(f);
-	put_exits(f);
+	/* help opens no file and needs no right. */
+	if (cmd != CMD_HELP) {
+		put_environment(f);
+		put_files(f);
+	}
+	put_exits(f, cmd);
 	if (cmd >= 0)
 		put_examples(f, &cli_commands[cmd]);
-	fputs(".Sh PRIVILEGES\n", f);
-	put_prose(f, cli_privileges);
+	if (cmd != CMD_HELP) {
+		fputs(".Sh PRIVILEGES\n", f);
+		put_prose(f, cli_privileges);
+	}
 	if (cmd >= 0 && cli_commands[cmd].overhead) {
 		fputs(".Sh OVERHEAD\n", f);
 		put_prose(f, cli_commands[cmd].overhead);

@@ -27,10 +27,11 @@ const struct opt_spec cli_options[] = {
 		.max = 3600 * 1000,
 		.what = "a number of seconds",
 		.give = "one from 0.1 to 3600, such as -i 1",
+		.range = "0.1 to 3600",
 		.fallback = "1",
-		.help = "Show what every SEC seconds added.",
-		.man = "A number from 0.1 to 3600. Reading the counters costs the traced system "
-		       "nothing, so a short interval is cheap.",
+		.text = {.help = "Show what every SEC seconds added.",
+			 .man = "Reading the counters costs the traced system nothing, so a short "
+				"interval is cheap."},
 	},
 	{
 		.name = "count",
@@ -43,18 +44,38 @@ const struct opt_spec cli_options[] = {
 		.max = 1000000000,
 		.what = "a whole number",
 		.give = "one from 1 to 1000000000, such as -n 10",
-		.help = "Stop after COUNT intervals (stat) or requests (trace).",
-		.man = "Without it the command runs until it is interrupted.",
+		.range = "1 to 1000000000",
+		.text = {.help = "Stop after COUNT intervals.",
+			 .man = "Without it the command runs until it is interrupted."},
+		.own =
+			{
+				{TRACE,
+				 {.help = "Stop after COUNT requests.",
+				  .man = "Those that were printed count. Without it the command "
+					 "runs until it is interrupted."}},
+			},
 	},
 	{
 		.name = "json",
 		.commands = DOCTOR | STAT | TRACE,
 		.kind = OPT_FLAG,
 		.offset = OPTS(json),
-		.help = "Print JSON, one object a line.",
-		.man = "For stat each line is one whole snapshot of schema vqsteer/1: all counts "
-		       "since attach, so that no line depends on another. This is also the "
-		       "recording format.",
+		.text = {.help = "Print JSON, one object a line.",
+			 .man = "Each line is one whole snapshot of schema vqsteer/1: all counts "
+				"since attach, so that no line depends on another. This is also "
+				"the recording format."},
+		.own =
+			{
+				{DOCTOR,
+				 {.help = "Print JSON, one object.",
+				  .man = "It has every fact with its verdict, the mounts, and how "
+					 "each probe attaches. Facts have an id that stays; what "
+					 "changes from boot to boot is in their detail."}},
+				{TRACE,
+				 {.help = "Print JSON, one object a line.",
+				  .man = "Each line is one finished request of schema "
+					 "vqsteer-trace/1, with all its hops in nanoseconds."}},
+			},
 	},
 	{
 		.name = "tag",
@@ -64,8 +85,9 @@ const struct opt_spec cli_options[] = {
 		.offset = OPTS(tag),
 		.what = "the tag of a virtio-fs device",
 		.give = "one of 1 to 36 bytes; vqsteer doctor lists those of this machine",
-		.help = "Show only the device with this tag.",
-		.man = "The tag is what was mounted: the first word of its line in /proc/mounts.",
+		.text = {.help = "Show only the device with this tag.",
+			 .man = "The tag is what was mounted: the first word of its line in "
+				"/proc/mounts."},
 	},
 	{
 		.name = "queue",
@@ -77,8 +99,15 @@ const struct opt_spec cli_options[] = {
 		.max = 255,
 		.what = "the index of a queue",
 		.give = "0 for hiprio or 1 to 255 for a request queue, such as --queue 1",
-		.help = "Show only this queue, its opcodes with every hop.",
-		.man = "0 is hiprio; request queues count from 1.",
+		.range = "0 to 255",
+		.text = {.help = "Show only this queue, its opcodes with every hop.",
+			 .man = "0 is hiprio; request queues count from 1."},
+		.own =
+			{
+				{TRACE,
+				 {.help = "Show only requests of this queue.",
+				  .man = "0 is hiprio; request queues count from 1."}},
+			},
 	},
 	{
 		.name = "op",
@@ -88,8 +117,9 @@ const struct opt_spec cli_options[] = {
 		.offset = OPTS(op),
 		.what = "a FUSE operation",
 		.give = "a name or a number from 1 to 63, such as --op READ",
-		.help = "Show only this FUSE operation.",
-		.man = "A name such as LOOKUP, READ or FSYNC, in any case, or its number.",
+		.range = "1 to 63",
+		.text = {.help = "Show only this FUSE operation, by name or number.",
+			 .man = "Names, such as LOOKUP, READ or FSYNC, are taken in any case."},
 	},
 	{
 		.name = "pid",
@@ -101,10 +131,11 @@ const struct opt_spec cli_options[] = {
 		.max = 4194304,
 		.what = "a thread id",
 		.give = "one from 1 to 4194304, such as --pid 1234",
-		.help = "Show only requests of this thread.",
-		.man = "FUSE tells the thread, not the process; its first thread has the process's "
-		       "id. "
-		       "Readahead and writeback act for nobody in particular and carry 0.",
+		.range = "1 to 4194304",
+		.text = {.help = "Show only requests of this thread.",
+			 .man = "FUSE tells the thread, not the process; its first thread has the "
+				"process's id. Readahead and writeback act for nobody in "
+				"particular and carry 0."},
 	},
 	{
 		.name = "slower",
@@ -115,54 +146,57 @@ const struct opt_spec cli_options[] = {
 		.min = 1,
 		.max = 3600ULL * 1000000000,
 		.what = "a duration",
-		.give = "microseconds, or with a unit ns, us, ms or s, up to 1 h, such as "
+		.give = "microseconds, or with a unit ns, us, ms or s, from 1ns to 3600s, such as "
 			"--slower 2ms",
-		.help = "Show only requests that took longer.",
-		.man = "Microseconds, or with a unit: 500us, 2ms, 1s. Faster requests are "
-		       "dropped in the kernel and cost no record.",
+		.range = "1ns to 3600s",
+		.text = {.help = "Show only requests that took longer.",
+			 .man = "Microseconds, or with a unit: 500us, 2ms, 1s. Faster requests are "
+				"dropped in the kernel and cost no record."},
 	},
 	{
 		.name = "errors",
 		.commands = TRACE,
 		.kind = OPT_FLAG,
 		.offset = OPTS(errors),
-		.help = "Show only requests that failed.",
-		.man = "A LOOKUP of a name that does not exist fails too, with ENOENT.",
+		.text = {.help = "Show only requests that failed.",
+			 .man = "A LOOKUP of a name that does not exist fails too, with ENOENT."},
 	},
 	{
 		.name = "stacks",
 		.commands = STAT | TOP,
 		.kind = OPT_FLAG,
 		.offset = OPTS(stacks),
-		.help = "Show which code waited for the locks.",
-		.man = "Keeps the kernel stacks of contended waits. Costs a stack walk per wait, "
-		       "hence only on request. Names need CAP_SYSLOG or kernel.kptr_restrict=0.",
+		.text = {.help = "Show which code waited for the locks.",
+			 .man = "Keeps the kernel stacks of contended waits. Costs a stack walk "
+				"per wait, hence only on request. Names need CAP_SYSLOG or "
+				"kernel.kptr_restrict=0."},
 	},
 	{
 		.name = "no-locks",
 		.commands = STAT | TOP,
 		.kind = OPT_FLAG,
 		.offset = OPTS(no_locks),
-		.help = "Do not watch locks.",
-		.man = "The slow path of every spinlock of the system then stays as it is.",
+		.text = {.help = "Do not watch locks.",
+			 .man = "The slow path of every spinlock of the system then stays as it "
+				"is."},
 	},
 	{
 		.name = "self",
 		.commands = STAT | TOP,
 		.kind = OPT_FLAG,
 		.offset = OPTS(self),
-		.help = "Show what vqsteer itself costs.",
-		.man = "Runs and run time of each BPF program, recursion misses and memory. "
-		       "Needs CAP_SYS_ADMIN, and makes every BPF program of the system take two "
-		       "timestamps.",
+		.text = {.help = "Show what vqsteer itself costs.",
+			 .man = "Runs and run time of each BPF program, recursion misses and "
+				"memory. Needs CAP_SYS_ADMIN, and makes every BPF program of the "
+				"system take two timestamps."},
 	},
 	{
 		.name = "wait",
 		.commands = GUEST,
 		.kind = OPT_FLAG,
 		.offset = OPTS(wait),
-		.help = "Wait for a virtio-fs mount if there is none yet.",
-		.man = "With --tag, for a mount of that tag.",
+		.text = {.help = "Wait for a virtio-fs mount if there is none yet.",
+			 .man = "With --tag, for a mount of that tag."},
 	},
 	{
 		.name = "max-memory",
@@ -175,10 +209,11 @@ const struct opt_spec cli_options[] = {
 		.what = "a size",
 		.give = "bytes, or with a suffix K, M or G, from 1M to 64G, such as --max-memory "
 			"128M",
+		.range = "1M to 64G",
 		.fallback = "64M",
-		.help = "Refuse to start if the BPF maps need more.",
-		.man = "Bytes, or with suffix K, M or G (powers of 1024). What the maps take is "
-		       "printed on standard error before they are made.",
+		.text = {.help = "Refuse to start if the BPF maps need more.",
+			 .man = "Bytes, or with suffix K, M or G (powers of 1024). What the maps "
+				"take is printed on standard error before they are made."},
 	},
 	{
 		.name = "slots",
@@ -190,10 +225,11 @@ const struct opt_spec cli_options[] = {
 		.max = 1048576,
 		.what = "a power of two",
 		.give = "one from 8 to 1048576, such as --slots 32768",
+		.range = "8 to 1048576",
 		.fallback = "16384",
-		.help = "Follow at most N requests at once, a power of two from 8.",
-		.man = "Requests beyond that are counted as untracked, not timed. A slot takes "
-		       "64 bytes.",
+		.text = {.help = "Follow at most N requests at once, a power of two.",
+			 .man = "Requests beyond that are counted as untracked, not timed. A slot "
+				"takes 64 bytes."},
 	},
 	{
 		.name = "btf",
@@ -203,9 +239,10 @@ const struct opt_spec cli_options[] = {
 		.offset = OPTS(btf),
 		.what = "a file name",
 		.give = "the path of a BTF file for this kernel, such as --btf /tmp/vmlinux.btf",
-		.help = "Kernel types, for a kernel without its own.",
-		.man = "Such a kernel has no /sys/kernel/btf/vmlinux. The file must be made from "
-		       "the same kernel build, with pahole -J or bpftool gen min_core_btf.",
+		.text = {.help = "Kernel types, for a kernel without its own.",
+			 .man = "Such a kernel has no /sys/kernel/btf/vmlinux. The file must be "
+				"made from the same kernel build, with pahole -J or bpftool gen "
+				"min_core_btf."},
 	},
 	{
 		.name = "rungs",
@@ -216,18 +253,18 @@ const struct opt_spec cli_options[] = {
 		.what = "a list of rungs",
 		.give = "one or more of fentry, kprobe and tracepoint, such as --rungs "
 			"kprobe,tracepoint",
-		.help = "Use only these ways to attach, for odd kernels.",
-		.man = "Out of fentry, kprobe and tracepoint; vqsteer takes the best one that "
-		       "each probe can have, in that order.",
+		.text = {.help = "Use only these ways to attach, for odd kernels.",
+			 .man = "Out of fentry, kprobe and tracepoint; vqsteer takes the best one "
+				"that each probe can have, in that order."},
 	},
 	{
 		.name = "no-color",
 		.commands = DOCTOR | GUEST,
 		.kind = OPT_FLAG,
 		.offset = OPTS(no_color),
-		.help = "Print without colours.",
-		.man = "They are off anyway when the output is no terminal or the environment "
-		       "has NO_COLOR.",
+		.text = {.help = "Print without colours.",
+			 .man = "They are off anyway when the output is no terminal or the "
+				"environment has NO_COLOR."},
 	},
 	{
 		.name = "man",
@@ -235,7 +272,7 @@ const struct opt_spec cli_options[] = {
 		.commands = HELP,
 		.kind = OPT_FLAG,
 		.offset = ARGS(man),
-		.help = "Print the man page in mdoc(7).",
+		.text = {.help = "Print the man page in mdoc(7)."},
 	},
 	{
 		.name = "completion",
@@ -243,7 +280,7 @@ const struct opt_spec cli_options[] = {
 		.commands = HELP,
 		.kind = OPT_FLAG,
 		.offset = ARGS(completion),
-		.help = "Print the completion for bash.",
+		.text = {.help = "Print the completion for bash."},
 	},
 	{
 		.name = "commands",
@@ -251,7 +288,7 @@ const struct opt_spec cli_options[] = {
 		.commands = HELP,
 		.kind = OPT_FLAG,
 		.offset = ARGS(commands),
-		.help = "Print the names of all commands.",
+		.text = {.help = "Print the names of all commands."},
 	},
 	{
 		.name = "help",
@@ -259,7 +296,7 @@ const struct opt_spec cli_options[] = {
 		.commands = EVERY,
 		.kind = OPT_FLAG,
 		.offset = ARGS(help),
-		.help = "Explain the command and its options.",
+		.text = {.help = "Explain the command and its options."},
 	},
 	{
 		.name = "version",
@@ -267,8 +304,16 @@ const struct opt_spec cli_options[] = {
 		.commands = EVERY,
 		.kind = OPT_FLAG,
 		.offset = ARGS(version),
-		.help = "Print the version.",
+		.text = {.help = "Print the version."},
 	},
 };
 
 const size_t cli_nr_options = ARRAY_SIZE(cli_options);
+
+const struct opt_text *opt_text(const struct opt_spec *o, enum cmd_id cmd)
+{
+	for (size_t i = 0; i < OPT_OWN && o->own[i].commands; i++)
+		if (o->own[i].commands & (1U << cmd))
+			return &o->own[i].text;
+	return &o->text;
+}

@@ -42,6 +42,13 @@ enum opt_kind {
 	OPT_RUNGS,    /* uint32_t, bits of enum obs_rung */
 };
 
+struct opt_text {
+	const char *help; /* one sentence, of --help and the man page */
+	const char *man;  /* what the man page adds; NULL: nothing */
+};
+
+#define OPT_OWN 3 /* texts of an option for single commands, and the end */
+
 struct opt_spec {
 	const char *name;  /* "interval" */
 	char letter;       /* 'i'; 0: none */
@@ -53,9 +60,14 @@ struct opt_spec {
 	uint64_t min, max;
 	const char *what;     /* a good value is: "a number of seconds" */
 	const char *give;     /* remedy: "one from 0.1 to 3600, such as -i 1" */
+	const char *range;    /* least and most, as typed: "0.1 to 3600"; NULL: none to tell */
 	const char *fallback; /* default, as typed; NULL: none */
-	const char *help;     /* one sentence, of --help and the man page */
-	const char *man;      /* what the man page adds; NULL: nothing */
+	struct opt_text text;
+	/* Of commands that take it for something of their own, instead of the above. */
+	struct {
+		uint32_t commands; /* 0 ends */
+		struct opt_text text;
+	} own[OPT_OWN];
 };
 
 struct cmd_example {
@@ -81,8 +93,10 @@ extern const size_t cli_nr_options;
 /* Paragraphs that every page shares. */
 extern const char cli_about[];
 extern const char cli_privileges[];
+extern const char cli_signals[];
 struct exit_spec {
 	enum cli_exit code;
+	bool helps; /* help can end with it too */
 	const char *means;
 };
 extern const struct exit_spec cli_exits[];
@@ -102,6 +116,9 @@ static inline bool opt_takes(const struct opt_spec *o, enum cmd_id cmd)
 {
 	return o->commands & (1U << cmd);
 }
+
+/* What @o means for @cmd. */
+const struct opt_text *opt_text(const struct opt_spec *o, enum cmd_id cmd);
 
 /*
  * Parses @text as @o says into @field. 0; -EINVAL: is not what o->what says; -ERANGE: is, but out

@@ -288,6 +288,57 @@ static void limits_are_limits(void **state)
 	}
 }
 
+/* The ends of a range that help tells are the limits that the parser knows. */
+static void ranges_are_limits(void **state)
+{
+	for (size_t i = 0; i < cli_nr_options; i++) {
+		const struct opt_spec *o = &cli_options[i];
+		char least[32], most[32];
+		uint64_t field = 0;
+		double seconds;
+
+		/* Numbers have limits, and all numbers have a range to tell. */
+		assert_int_equal(o->range != NULL, o->max != 0 || o->kind == OPT_OP);
+		if (!o->range)
+			continue;
+		assert_int_equal(sscanf(o->range, "%31s to %31s", least, most), 2);
+		if (o->kind == OPT_SECONDS) {
+			assert_int_equal(opt_value(o, least, &seconds), 0);
+			assert_true(seconds * 1000 == (double)o->min);
+			assert_int_equal(opt_value(o, most, &seconds), 0);
+			assert_true(seconds * 1000 == (double)o->max);
+			continue;
+		}
+		assert_int_equal(opt_value(o, least, &field), 0);
+		assert_int_equal(field, o->kind == OPT_OP ? 1 : o->min);
+		assert_int_equal(opt_value(o, most, &field), 0);
+		assert_int_equal(field, o->kind == OPT_OP ? VQS_OPS - 1 : o->max);
+	}
+}
+
+/* No page speaks of another command's option. */
+static void texts_fit_their_command(void **state)
+{
+	for (size_t i = 0; i < cli_nr_options; i++) {
+		const struct opt_spec *o = &cli_options[i];
+		char name[16];
+
+		for (int cmd = 0; cmd < CMDS; cmd++) {
+			const struct opt_text *t = opt_text(o, (enum cmd_id)cmd);
+
+			if (!opt_takes(o, (enum cmd_id)cmd))
+				continue;
+			assert_int_equal(t->help[strlen(t->help) - 1], '.');
+			for (int other = 0; other < CMD_HELP; other++) {
+				snprintf(name, sizeof(name), "or %s ", cli_commands[other].name);
+				assert_true(other == cmd || !t->man || !strcasestr(t->man, name));
+				snprintf(name, sizeof(name), "(%s)", cli_commands[other].name);
+				assert_null(strstr(t->help, name));
+			}
+		}
+	}
+}
+
 /* The examples of the help texts, up to a pipe or a redirection. */
 static void examples_of_help(void **state)
 {
@@ -382,6 +433,8 @@ int main(void)
 		cmocka_unit_test(terminals_are_safe),
 		cmocka_unit_test(examples_of_remedies),
 		cmocka_unit_test(limits_are_limits),
+		cmocka_unit_test(ranges_are_limits),
+		cmocka_unit_test(texts_fit_their_command),
 		cmocka_unit_test(examples_of_help),
 		cmocka_unit_test(help_fits_80_columns),
 		cmocka_unit_test(every_option_is_explained),
