@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-usage: run.sh [OPTION...] -- SCRIPT [ARG...]
+usage: run.sh [OPTION...] -- SCRIPT [ARG...]       (SCRIPT begins with #!, or is a program)
   --kernel 6.1|6.12|7.3  guest kernel (6.12)
   --cpu MODEL            as QEMU names it (max); `max,-hypervisor` for native spinlocks
   --cpus N  --mem MIB    virtual CPUs (4) and memory (1024)
@@ -79,8 +79,20 @@ parse_options() {
 	done
 	[ $# -ge 1 ] || { usage >&2; exit 125; }
 	script=$(readlink -e "$1") || die "no such script: $1"
+	check_script
 	shift
 	arguments=("$@")
+}
+
+# Without #! the kernel refuses to run it, and the guest's shell would take it for its own language.
+check_script() {
+	local start=''
+	[ -f "$script" ] || die "$script is not a file"
+	IFS= read -rn 4 -d '' start < "$script" 2> /dev/null || :
+	case $start in
+	'#!'*|$'\x7fELF') ;;
+	*) die "$script does not say what runs it; begin it with #!/bin/bash" ;;
+	esac
 }
 
 check_machine() {
@@ -204,7 +216,11 @@ run_guest() {
 		stop_attempt
 		case $result in
 		0) return 0 ;;
-		2) echo "run.sh: the script took more than $time_limit s" >&2; show_logs; exit 124 ;;
+		2)
+			echo "run.sh: the script took more than $time_limit s (--timeout)" >&2
+			show_logs
+			exit 124
+			;;
 		esac
 		if panicked && [ $try -lt "$retries" ]; then
 			echo "run.sh: the emulator's int3 panic; booting again" >&2
@@ -218,14 +234,21 @@ run_guest() {
 	done
 }
 
+# The guest's own words first; what daemons say last is often only that the guest was stopped.
 show_logs() {
-	local log
-	for log in data root qemu console; do
-		[ -s "$work/$log.log" ] || continue
-		echo "--- $log.log" >&2
-		tail -n 25 "$work/$log.log" | tr -d '\r' >&2
-	done
+	show_log console "the guest's console"
+	show_log qemu "QEMU"
+	show_log data "the daemon of share '$tag', up to its end"
+	show_log root "the daemon of share 'root', up to its end"
 	save_logs
+}
+show_log() { # NAME WHOSE
+	if [ -s "$work/$1.log" ]; then
+		echo "--- $2 ($1.log), the last lines" >&2
+		tail -n 25 "$work/$1.log" | tr -d '\r' >&2
+	elif [ "$1" = console ]; then
+		echo "--- $2 ($1.log) is empty" >&2
+	fi
 }
 save_logs() {
 	local log
