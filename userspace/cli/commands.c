@@ -13,8 +13,8 @@ const char cli_privileges[] =
 	"Root has them all. Otherwise CAP_BPF and CAP_PERFMON load the programs and attach them. "
 	"Where fuse and virtiofs are modules CAP_SYS_ADMIN is needed as well, because the kernel "
 	"shows the types of modules only to it; --self needs it too. Kprobes may need access to "
-	"/sys/kernel/tracing. CAP_SYSLOG gives names to the stacks of --stacks when "
-	"kernel.kptr_restrict is 1. Kernels before 5.11 count BPF maps against RLIMIT_MEMLOCK, "
+	"/sys/kernel/tracing. CAP_SYSLOG gives names to the stacks of --stacks, unless "
+	"kernel.kptr_restrict is 2. Kernels before 5.11 count BPF maps against RLIMIT_MEMLOCK, "
 	"which CAP_SYS_RESOURCE raises.\n\n"
 	"Once everything is attached, vqsteer gives its capabilities up.";
 

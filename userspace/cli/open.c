@@ -266,6 +266,9 @@ int cli_open_guest(const struct cli_opts *o, const struct obs_guest_opts *base,
 			  o->btf ? "; --btf must be of this very kernel build" : "");
 		return cli_exit_code(r);
 	}
+	if (opts.stacks && !obs_guest_names_stacks(*g))
+		cli_note("the kernel hides its addresses from this process: stacks are without "
+			 "names; run it with CAP_SYSLOG, vqsteer doctor says more");
 	cli_drop_privileges();
 	return CLI_OK;
 }

@@ -168,8 +168,8 @@ const struct opt_spec cli_options[] = {
 		.offset = OPTS(stacks),
 		.text = {.help = "Show which code waited for the locks.",
 			 .man = "Keeps the kernel stacks of contended waits. Costs a stack walk "
-				"per wait, hence only on request. Names need CAP_SYSLOG or "
-				"kernel.kptr_restrict=0."},
+				"per wait, hence only on request. Names need CAP_SYSLOG; where the "
+				"kernel hides them, that is said once."},
 	},
 	{
 		.name = "no-locks",

@@ -64,6 +64,9 @@ void obs_guest_close(struct obs_guest *g);
 /* All counters now. 0 or -errno. */
 int obs_guest_snapshot(struct obs_guest *g, struct vqs_snapshot **out);
 
+/* Whether stacks have names: false where the kernel hides addresses from this process. */
+bool obs_guest_names_stacks(const struct obs_guest *g);
+
 const struct obs_probe_status *obs_guest_probes(const struct obs_guest *g, size_t *nr);
 
 /* Finished requests, each CPU's in order of their end; at most @timeout_ms for the first. Returns

@@ -91,6 +91,11 @@ static int fill_stack(const struct obs_guest *g, uint32_t id, const struct vqs_s
 	return 0;
 }
 
+bool obs_guest_names_stacks(const struct obs_guest *g)
+{
+	return ksyms_has_addresses(g->syms);
+}
+
 static int cmp_stack(const void *a, const void *b)
 {
 	const struct vqs_snap_stack *x = a, *y = b;

@@ -193,12 +193,31 @@ static void rights(void **state)
 	expect(m, "lockdown", OBS_FAIL, OBS_NO_RIGHTS, "confidentiality");
 	tree_put(&m->tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	expect(m, "lockdown", OBS_FINE, OBS_NO_PROBLEM, "integrity, which is no obstacle");
-	tree_put(&m->tree, "/proc/sys/kernel/kptr_restrict", "2\n");
-	expect(m, "kptr_restrict", OBS_WARN, OBS_NO_PROBLEM, "hidden from everybody");
 	tree_put(&m->tree, "/proc/sys/net/core/bpf_jit_enable", "0\n");
 	expect(m, "jit", OBS_WARN, OBS_NO_PROBLEM, "off");
 	tree_cut(&m->tree, "/proc/sys/net/core/bpf_jit_enable");
 	expect(m, "jit", OBS_WARN, OBS_NO_PROBLEM, "absent");
+}
+
+/* Every address is 0 to who may not know it, whatever the setting is. */
+static void hidden_addresses(void **state)
+{
+	static const char *const settings[][2] = {
+		{"0\n", "hidden from this process"},
+		{"1\n", "shown to CAP_SYSLOG"},
+		{"2\n", "hidden from everybody"},
+	};
+	struct machine *m = *state;
+
+	tree_put(&m->tree, "/proc/kallsyms",
+		 "0000000000000000 T _stext\n"
+		 "0000000000000000 t virtio_fs_enqueue_req\n");
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		tree_put(&m->tree, "/proc/sys/kernel/kptr_restrict", settings[i][0]);
+		expect(m, "kptr_restrict", OBS_WARN, OBS_NO_PROBLEM, settings[i][1]);
+	}
+	tree_cut(&m->tree, "/proc/sys/kernel/kptr_restrict");
+	expect(m, "kptr_restrict", OBS_WARN, OBS_NO_PROBLEM, "hidden from this process");
 }
 
 static void spinlocks(void **state)
@@ -366,6 +385,7 @@ int main(void)
 		MACHINE_TEST(types),
 		MACHINE_TEST(modules),
 		MACHINE_TEST(rights),
+		MACHINE_TEST(hidden_addresses),
 		MACHINE_TEST(spinlocks),
 		cmocka_unit_test(who_sees_locks),
 		MACHINE_TEST(nothing_mounted),
