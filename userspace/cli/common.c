@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/signals.h"
+#include "common/clock.h"
 
 static void say(const char *fmt, va_list ap)
 {
@@ -63,16 +64,13 @@ int cli_flush(void)
 
 static struct timespec until(uint64_t deadline_ns)
 {
-	struct timespec now, left = {0};
-	uint64_t now_ns;
+	uint64_t now = vqs_now_ns(CLOCK_MONOTONIC),
+		 left = deadline_ns > now ? deadline_ns - now : 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (now_ns < deadline_ns) {
-		left.tv_sec = (time_t)((deadline_ns - now_ns) / 1000000000);
-		left.tv_nsec = (long)((deadline_ns - now_ns) % 1000000000);
-	}
-	return left;
+	return (struct timespec){
+		.tv_sec = (time_t)(left / VQS_SECOND_NS),
+		.tv_nsec = (long)(left % VQS_SECOND_NS),
+	};
 }
 
 bool cli_sleep_until(uint64_t deadline_ns)

@@ -10,9 +10,8 @@
 #include "cli/select.h"
 #include "cli/table.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "export/json.h"
-
-#define SECOND 1000000000ULL
 
 struct stat_run {
 	const struct cli_opts *o;
@@ -27,11 +26,6 @@ static void run_release(struct stat_run *run)
 	obs_snapshot_free(run->first);
 	obs_snapshot_free(run->last);
 	obs_guest_close(run->guest);
-}
-
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
 }
 
 static int out_of_memory(void)
@@ -59,7 +53,7 @@ static int take(struct stat_run *run, struct vqs_snapshot **out)
 static void print_clock(struct rend *r, const struct vqs_snapshot *s, uint64_t elapsed_ns,
 			const char *note)
 {
-	time_t now = (time_t)(s->real_ns / SECOND);
+	time_t now = (time_t)(s->real_ns / VQS_SECOND_NS);
 	char clock[32] = "", num[REND_NUM];
 	struct tm tm;
 
@@ -137,7 +131,7 @@ static void print_accounts(struct rend *r, const struct vqs_snapshot *s)
 /* Rates are of the time since the first snapshot, accounts of all since attach. */
 static int print_summary(struct stat_run *run)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *d = obs_snapshot_diff(run->first, run->last);
+	_cleanup_snapshot_ struct vqs_snapshot *d = obs_snapshot_diff(run->first, run->last);
 
 	if (!d)
 		return out_of_memory();
@@ -150,7 +144,7 @@ static int print_summary(struct stat_run *run)
 
 static int print_interval(struct stat_run *run, const struct vqs_snapshot *from, bool partial)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *d = obs_snapshot_diff(from, run->last);
+	_cleanup_snapshot_ struct vqs_snapshot *d = obs_snapshot_diff(from, run->last);
 
 	if (!d)
 		return out_of_memory();
@@ -162,7 +156,7 @@ static int print_interval(struct stat_run *run, const struct vqs_snapshot *from,
 
 static int run_tables(struct stat_run *run)
 {
-	uint64_t step = (uint64_t)(run->o->interval_s * (double)SECOND);
+	uint64_t step = (uint64_t)(run->o->interval_s * (double)VQS_SECOND_NS);
 	uint64_t deadline = run->first->mono_ns, done = 0;
 	bool whole = true;
 	int code = CLI_OK;
@@ -170,7 +164,7 @@ static int run_tables(struct stat_run *run)
 	print_banner(&run->out, run->first);
 	code = cli_flush();
 	while (!code && whole && (!run->o->count || done < run->o->count)) {
-		_cleanup_(snapshot_freep) struct vqs_snapshot *from = TAKE_PTR(run->last);
+		_cleanup_snapshot_ struct vqs_snapshot *from = TAKE_PTR(run->last);
 
 		whole = cli_sleep_until(deadline += step);
 		if (!whole && !cli_stop)
@@ -191,13 +185,13 @@ static int run_tables(struct stat_run *run)
 /* Counts since attach, so that a recording loses nothing when a line of it is lost. */
 static int run_json(struct stat_run *run)
 {
-	uint64_t step = (uint64_t)(run->o->interval_s * (double)SECOND);
+	uint64_t step = (uint64_t)(run->o->interval_s * (double)VQS_SECOND_NS);
 	uint64_t deadline = run->first->mono_ns, done = 0;
 	bool whole = true;
 	int code = CLI_OK;
 
 	while (!code && whole && (!run->o->count || done++ < run->o->count)) {
-		_cleanup_(snapshot_freep) struct vqs_snapshot *s = NULL;
+		_cleanup_snapshot_ struct vqs_snapshot *s = NULL;
 
 		whole = cli_sleep_until(deadline += step);
 		if (!whole && !cli_stop)

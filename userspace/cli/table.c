@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/hist.h"
+#include "common/saturate.h"
 
 /* Rows of a table that has many before the rest is summed up. */
 #define MANY 12
@@ -26,7 +27,7 @@ static bool queue_busy(const struct vqs_snap_queue *q)
 	return q->submitted || q->completed || q->in_flight || q->waiting_ring;
 }
 
-static bool device_busy(const struct vqs_snap_device *d)
+bool table_device_busy(const struct vqs_snap_device *d)
 {
 	for (size_t i = 0; i < d->nr_queues; i++)
 		if (queue_busy(&d->queues[i]))
@@ -64,7 +65,7 @@ void table_device_head(struct rend *r, const struct vqs_snap_device *d)
 		rend_text(r, REND_PLAIN, ", 1 request queue");
 	else if (d->request_queues)
 		rend_printf(r, REND_PLAIN, ", %u request queues", d->request_queues);
-	if (!device_busy(d))
+	if (!table_device_busy(d))
 		rend_text(r, REND_DIM, ", idle");
 	else if (first_queue_only(d))
 		rend_text(r, REND_WARN, ", this kernel uses only the first");
@@ -167,18 +168,13 @@ static bool collect_hops(const struct vqs_snap_device *d, const struct table_vie
 	return of_op;
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* The hops that follow each other from allocation to end; the others are part of one, or after. */
 static uint64_t time_of_hops(const struct vqs_hist *hops)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < OBS_HOPS_IN_LINE; i++)
-		sum = add_saturated(sum, hops[obs_hops_in_line[i]].sum);
+		sum = vqs_add_saturated(sum, hops[obs_hops_in_line[i]].sum);
 	return sum;
 }
 
@@ -330,7 +326,7 @@ void table_ops(struct rend *r, const struct vqs_snap_device *d, const struct tab
 	if (!rows || !nr)
 		return;
 	for (i = 0; i < nr; i++)
-		whole = add_saturated(whole, rows[i].total.sum);
+		whole = vqs_add_saturated(whole, rows[i].total.sum);
 	title(r, 16, "OP");
 	head(r, 6, "SHARE");
 	head(r, 8, "REQ/S");
@@ -347,7 +343,7 @@ void table_ops(struct rend *r, const struct vqs_snap_device *d, const struct tab
 		percentile_cells(r, 8, h);
 	}
 	for (; i < nr; i++)
-		rest = add_saturated(rest, rows[i].total.sum);
+		rest = vqs_add_saturated(rest, rows[i].total.sum);
 	if (nr > MANY) {
 		rend_printf(r, REND_DIM, "  %zu more operations: %s of the time", nr - MANY,
 			    rend_share(num, rest, whole));

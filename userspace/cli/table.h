@@ -20,6 +20,8 @@ struct table_view {
 	bool locks;          /* are watched */
 };
 
+/* Whether any request was seen. */
+bool table_device_busy(const struct vqs_snap_device *d);
 /* Device, its queues in use, and whether this kernel uses them all. */
 void table_device_head(struct rend *r, const struct vqs_snap_device *d);
 /* Rate, depth and percentiles of the total, per queue. */

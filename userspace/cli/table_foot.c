@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/saturate.h"
 
 #define INDENT 13 /* of lines that continue a label of two spaces and eleven columns */
 
@@ -186,13 +187,8 @@ void table_conservation(struct rend *r, const struct vqs_snap_device *d)
 void table_device(struct rend *r, const struct vqs_snapshot *s, const struct vqs_snap_device *d,
 		  const struct table_view *v)
 {
-	bool busy = d->failed_before_queue;
-
-	for (size_t i = 0; i < d->nr_queues; i++)
-		busy |= d->queues[i].submitted || d->queues[i].completed ||
-			d->queues[i].in_flight || d->queues[i].waiting_ring;
 	table_device_head(r, d);
-	if (!busy)
+	if (!table_device_busy(d))
 		return;
 	table_queues(r, d, v);
 	table_hops(r, d, v);
@@ -264,7 +260,7 @@ void table_self(struct rend *r, const struct vqs_snapshot *s, const struct table
 		rend_right(r, p->recursion_misses ? REND_WARN : REND_PLAIN, 8,
 			   rend_count(num, p->recursion_misses));
 		rend_end(r);
-		total = total + p->run_ns < total ? UINT64_MAX : total + p->run_ns;
+		total = vqs_add_saturated(total, p->run_ns);
 	}
 	if (self->timed) {
 		rend_printf(r, REND_PLAIN, "  all of it: %s of one CPU",

@@ -10,6 +10,7 @@
 #include "cli/top_term.h"
 #include "cli/top_view.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 /* The first numbers come after this, however long the interval: nobody likes an empty screen. */
 #define TOP_FIRST_S 1.0
@@ -25,25 +26,12 @@ struct top {
 	uint64_t refreshes;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void top_release(struct top *t)
 {
 	top_term_close(&t->term);
 	top_model_free(&t->model);
 	obs_snapshot_free(t->delta);
 	obs_snapshot_free(t->last);
-}
-
-static void free_snapshot(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
 }
 
 static uint64_t after(uint64_t from_ns, double seconds)
@@ -61,7 +49,7 @@ static int rebase(struct top *t)
 		return err;
 	obs_snapshot_free(t->last);
 	t->last = s;
-	t->last_ns = now_ns();
+	t->last_ns = vqs_now_ns(CLOCK_MONOTONIC);
 	t->next_ns = after(t->last_ns, t->model.interval_s);
 	return 0;
 }
@@ -69,7 +57,7 @@ static int rebase(struct top *t)
 /* Ends the interval, shows it, starts the next. */
 static int refresh(struct top *t)
 {
-	_cleanup_(free_snapshot) struct vqs_snapshot *from = TAKE_PTR(t->last);
+	_cleanup_snapshot_ struct vqs_snapshot *from = TAKE_PTR(t->last);
 	struct vqs_snapshot *delta;
 	uint64_t due_ns = t->next_ns;
 	int err;
@@ -135,7 +123,7 @@ static int loop(struct top *t)
 		if (todo & TOP_DO_INTERVAL)
 			t->next_ns = after(t->last_ns, t->model.interval_s);
 		todo &= TOP_DO_DRAW | TOP_DO_REPAINT;
-		if (!err && !t->model.paused && now_ns() >= t->next_ns) {
+		if (!err && !t->model.paused && vqs_now_ns(CLOCK_MONOTONIC) >= t->next_ns) {
 			err = refresh(t);
 			todo |= TOP_DO_DRAW;
 		}

@@ -16,6 +16,7 @@
 
 #include "cli/top_model.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "terminfo.h" /* generated: terminfo_builtin[], see mk/top.mk */
 
 /* How long an ESC may wait for the rest of a function key: a serial line at 9600 needs 3 ms. */
@@ -189,18 +190,11 @@ void top_term_close(struct top_term *t)
 	sigprocmask(SIG_SETMASK, &t->saved_mask, NULL);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 int top_term_wait(const struct top_term *t, uint64_t deadline_ns)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-	uint64_t now = now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	uint64_t now = vqs_now_ns(CLOCK_MONOTONIC),
+		 left = deadline_ns > now ? deadline_ns - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000u),
 				   .tv_nsec = (long)(left % 1000000000u)};
 	int n = ppoll(&in, 1, &timeout, &t->wait_mask);

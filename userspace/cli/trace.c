@@ -10,11 +10,11 @@
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "export/json.h"
 
-#define SECOND  1000000000ULL
-#define WAIT_MS 250    /* how late a closed pipe is noticed when nothing happens */
-#define LOST_NS SECOND /* between two notes about lost records */
+#define WAIT_MS 250           /* how late a closed pipe is noticed when nothing happens */
+#define LOST_NS VQS_SECOND_NS /* between two notes about lost records */
 #define COLUMNS 120
 
 struct trace_run {
@@ -33,25 +33,17 @@ static void run_release(struct trace_run *run)
 	obs_guest_close(run->guest);
 }
 
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
-}
-
 /* When the request ended, by the wall clock: "15:20:01.123". */
 static void wall_clock(char out[32], const struct trace_run *run, uint64_t mono_ns)
 {
 	int64_t real = (int64_t)mono_ns + run->real_minus_mono_ns;
-	time_t seconds = (time_t)(real / (int64_t)SECOND);
+	time_t seconds = (time_t)(real / (int64_t)VQS_SECOND_NS);
 	struct tm tm;
 
 	if (!localtime_r(&seconds, &tm))
 		memset(&tm, 0, sizeof(tm));
 	snprintf(out, 32, "%02d:%02d:%02d.%03ld", tm.tm_hour, tm.tm_min, tm.tm_sec,
-		 (long)(real % (int64_t)SECOND / 1000000));
+		 (long)(real % (int64_t)VQS_SECOND_NS / 1000000));
 }
 
 static const enum vqs_hop shown[] = {VQS_HOP_BACKGROUND, VQS_HOP_INPUT, VQS_HOP_DEVICE,
@@ -135,7 +127,7 @@ static void on_request(const struct vqs_trace *t, const char *tag, const char *q
 /* At most once a second, and at the end whatever was not said yet. */
 static void say_lost(struct trace_run *run, bool last)
 {
-	uint64_t lost = obs_guest_trace_lost(run->guest), now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t lost = obs_guest_trace_lost(run->guest), now = vqs_now_ns(CLOCK_MONOTONIC);
 
 	if (lost == run->lost || (!last && now - run->lost_said_ns < LOST_NS))
 		return;
@@ -197,7 +189,8 @@ int cmd_trace(const struct cli_opts *o)
 	cli_buffer_output();
 	run.out = (struct rend){.out = stdout, .width = COLUMNS};
 	run.out.color = rend_want_color(stdout, o->no_color);
-	run.real_minus_mono_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	run.real_minus_mono_ns =
+		(int64_t)(vqs_now_ns(CLOCK_REALTIME) - vqs_now_ns(CLOCK_MONOTONIC));
 	if (!o->json)
 		print_head(&run.out);
 	code = run_trace(&run);

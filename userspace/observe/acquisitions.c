@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "observe/acquisitions.h"
 
+#include "common/saturate.h"
+
 /*
  * Unsigned sums may wrap only if a counter did, after 2^61 requests. An acquisition that waited
  * was one, whatever the derivation says: it is the lower bound.
@@ -67,18 +69,13 @@ void obs_derive_acquisitions(struct vqs_snapshot *s, bool requeue_check, bool se
 	}
 }
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 static uint64_t queue_submit_ns(const struct vqs_snap_queue *q, enum vqs_lock_kind kind)
 {
 	uint64_t input = q->hop[VQS_HOP_INPUT].sum;
 
 	if (kind != VQS_LOCK_BG)
 		return input;
-	return add_saturated(input, q->hop[VQS_HOP_BACKGROUND].sum);
+	return vqs_add_saturated(input, q->hop[VQS_HOP_BACKGROUND].sum);
 }
 
 uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_queue *q,
@@ -91,6 +88,6 @@ uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_qu
 	if (d->partial)
 		return 0;
 	for (size_t i = 0; i < d->nr_queues; i++)
-		sum = add_saturated(sum, queue_submit_ns(&d->queues[i], kind));
+		sum = vqs_add_saturated(sum, queue_submit_ns(&d->queues[i], kind));
 	return sum;
 }

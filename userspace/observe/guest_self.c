@@ -96,13 +96,6 @@ bool obs_guest_names_stacks(const struct obs_guest *g)
 	return ksyms_has_addresses(g->syms);
 }
 
-static int cmp_stack(const void *a, const void *b)
-{
-	const struct vqs_snap_stack *x = a, *y = b;
-
-	return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
-}
-
 int guest_fill_stacks(const struct obs_guest *g, struct vqs_snapshot *s)
 {
 	const struct vqs_stack_stat *stats = guest_map(g, MAP_STACK_STATS);
@@ -115,6 +108,6 @@ int guest_fill_stacks(const struct obs_guest *g, struct vqs_snapshot *s)
 	for (uint32_t id = 0; id < g->dims.max_stacks; id++)
 		if (stats[id].waits && !fill_stack(g, id, &stats[id], &s->stacks[s->nr_stacks]))
 			s->nr_stacks++;
-	qsort(s->stacks, s->nr_stacks, sizeof(*s->stacks), cmp_stack);
+	obs_snapshot_sort_stacks(s);
 	return 0;
 }

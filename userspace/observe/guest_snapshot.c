@@ -8,20 +8,13 @@
 #include <time.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/hist.h"
 #include "observe/acquisitions.h"
 #include "observe/devices.h"
 #include "observe/guest_priv.h"
 
 #include "guest.skel.h" /* uses the types above */
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int fill_lock(const struct obs_guest *g, uint32_t slot, enum vqs_lock_kind kind,
 		     struct vqs_snap_lock *out)
@@ -347,14 +340,9 @@ static int read_levels(struct obs_guest *g)
 	return bpf_prog_test_run_opts(bpf_program__fd(g->skel->progs.snapshot_levels), &run);
 }
 
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-
 int obs_guest_snapshot(struct obs_guest *g, struct vqs_snapshot **out)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = obs_snapshot_new();
+	_cleanup_snapshot_ struct vqs_snapshot *s = obs_snapshot_new();
 	struct utsname uts;
 	int err;
 
@@ -365,8 +353,8 @@ int obs_guest_snapshot(struct obs_guest *g, struct vqs_snapshot **out)
 		err = read_sysfs(g);
 	if (err)
 		return err;
-	s->mono_ns = now_ns(CLOCK_MONOTONIC);
-	s->real_ns = now_ns(CLOCK_REALTIME);
+	s->mono_ns = vqs_now_ns(CLOCK_MONOTONIC);
+	s->real_ns = vqs_now_ns(CLOCK_REALTIME);
 	if (!uname(&uts))
 		snprintf(s->kernel, sizeof(s->kernel), "%s", uts.release);
 	fill_lock_rung(g, s);

@@ -50,11 +50,6 @@ void obs_snapshot_free(struct vqs_snapshot *s)
 	free(s);
 }
 
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-
 /*
  * Copies *@p of @n elements; @n is 0 until the copy is there, so that a failed copy frees cleanly.
  * False: no memory.
@@ -109,7 +104,7 @@ static bool device_dup(struct vqs_snap_device *d)
 
 static struct vqs_snapshot *snapshot_dup(const struct vqs_snapshot *from)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = obs_snapshot_new();
+	_cleanup_snapshot_ struct vqs_snapshot *s = obs_snapshot_new();
 	bool ok;
 
 	if (!s)
@@ -172,12 +167,10 @@ static void ops_less(struct vqs_snap_queue *to, const struct vqs_snap_queue *fro
 	for (size_t i = 0; i < to->nr_ops; i++) {
 		struct vqs_snap_op *op = &to->ops[i];
 
-		if (op_less(op, find_op(from, op->opcode))) {
+		if (op_less(op, find_op(from, op->opcode)))
 			to->ops[kept++] = *op;
-		} else {
-			free(op->total);
-			free(op->hops);
-		}
+		else
+			obs_op_release(op);
 	}
 	to->nr_ops = kept;
 }
@@ -266,6 +259,12 @@ static int by_wait(const void *a, const void *b)
 	return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
 }
 
+void obs_snapshot_sort_stacks(struct vqs_snapshot *s)
+{
+	if (s->nr_stacks)
+		qsort(s->stacks, s->nr_stacks, sizeof(*s->stacks), by_wait);
+}
+
 static void stacks_less(struct vqs_snapshot *to, const struct vqs_snapshot *from)
 {
 	size_t kept = 0;
@@ -286,8 +285,7 @@ static void stacks_less(struct vqs_snapshot *to, const struct vqs_snapshot *from
 			free(s->frame);
 	}
 	to->nr_stacks = kept;
-	if (kept)
-		qsort(to->stacks, kept, sizeof(*to->stacks), by_wait);
+	obs_snapshot_sort_stacks(to);
 }
 
 static void progs_less(struct vqs_snap_self *to, const struct vqs_snap_self *from)

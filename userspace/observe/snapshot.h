@@ -16,6 +16,8 @@
 
 #include <vqsteer/guest_abi.h>
 
+#include "common/cleanup.h"
+
 struct vqs_snap_op {
 	uint32_t opcode;        /* FUSE opcode; VQS_OP_OTHER: all that have no slot of their own */
 	struct vqs_hist *total; /* owned */
@@ -128,10 +130,18 @@ struct vqs_snapshot {
 
 struct vqs_snapshot *obs_snapshot_new(void);
 void obs_snapshot_free(struct vqs_snapshot *s);
+static inline void obs_snapshot_freep(struct vqs_snapshot **s)
+{
+	obs_snapshot_free(*s);
+}
+#define _cleanup_snapshot_ _cleanup_(obs_snapshot_freep)
 /* Free what a part of a snapshot owns, not the part itself: for who takes it out. */
 void obs_device_release(struct vqs_snap_device *d);
 void obs_queue_release(struct vqs_snap_queue *q);
 void obs_op_release(struct vqs_snap_op *op);
+
+/* Most wait first, as they are in every snapshot. */
+void obs_snapshot_sort_stacks(struct vqs_snapshot *s);
 
 /*
  * What happened between @from and @to, as a new snapshot (NULL: -ENOMEM). Counters and histograms

@@ -15,13 +15,6 @@
 #include "common/cleanup.h"
 #include "common/hist.h"
 
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-
-#define _cleanup_snapshot_ _cleanup_(snapshot_freep)
-
 static const struct table_view everything = {
 	.elapsed_ns = 1000000000, .queue = -1, .op = -1, .locks = true};
 

@@ -17,18 +17,12 @@
 #include "common/hist.h"
 #include "export/json.h"
 
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-
 static void object_putp(struct json_object **o)
 {
 	json_object_put(*o);
 }
 
-#define _cleanup_snapshot_ _cleanup_(snapshot_freep)
-#define _cleanup_object_   _cleanup_(object_putp)
+#define _cleanup_object_ _cleanup_(object_putp)
 
 static char *line_of(const struct vqs_snapshot *s)
 {

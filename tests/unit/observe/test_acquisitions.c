@@ -12,11 +12,6 @@
 #include "common/cleanup.h"
 #include "observe/acquisitions.h"
 
-static void snapshot_freep(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-
 /* 7 FORGETs, one of which a full ring refused once; 100 requests, 40 of them background, two of
  * which were refused, 30 done works, 3 requests still on the ring, of the 102 collected 5 were
  * submitted before attach. */
@@ -41,7 +36,7 @@ static struct vqs_snapshot *small_guest(void)
 
 static void linux_6_1(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = small_guest();
+	_cleanup_snapshot_ struct vqs_snapshot *s = small_guest();
 	struct vqs_snap_device *d = &s->devices[0];
 
 	obs_derive_acquisitions(s, false, true);
@@ -56,7 +51,7 @@ static void linux_6_1(void **state)
 
 static void linux_6_12(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = small_guest();
+	_cleanup_snapshot_ struct vqs_snapshot *s = small_guest();
 	struct vqs_snap_queue *q = &s->devices[0].queues[1];
 
 	obs_derive_acquisitions(s, true, true);
@@ -66,7 +61,7 @@ static void linux_6_12(void **state)
 
 static void linux_7_3(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = small_guest();
+	_cleanup_snapshot_ struct vqs_snapshot *s = small_guest();
 	struct vqs_snap_queue *q = &s->devices[0].queues[1];
 
 	obs_derive_acquisitions(s, true, false);
@@ -77,7 +72,7 @@ static void linux_7_3(void **state)
 /* A wait is an acquisition, even where the derivation knows of none. */
 static void never_less_than_waits(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = small_guest();
+	_cleanup_snapshot_ struct vqs_snapshot *s = small_guest();
 
 	s->devices[0].queues[2].lock[VQS_LOCK_VQ].contended = 9;
 	s->devices[0].lock[1].contended = 81;
@@ -89,7 +84,7 @@ static void never_less_than_waits(void **state)
 /* They grow with the counters, so an interval's are a difference. */
 static void they_never_shrink(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *a = fixture_guest(1), *b = fixture_guest(2);
+	_cleanup_snapshot_ struct vqs_snapshot *a = fixture_guest(1), *b = fixture_guest(2);
 
 	obs_derive_acquisitions(a, true, true);
 	obs_derive_acquisitions(b, true, true);
@@ -101,7 +96,7 @@ static void they_never_shrink(void **state)
 
 static void submit_time_is_input_and_for_bg_lock_background_too(void **state)
 {
-	_cleanup_(snapshot_freep) struct vqs_snapshot *s = fixture_guest(0);
+	_cleanup_snapshot_ struct vqs_snapshot *s = fixture_guest(0);
 	struct vqs_snap_device *d = &s->devices[0];
 
 	d->queues[1].hop[VQS_HOP_INPUT].sum = 10;

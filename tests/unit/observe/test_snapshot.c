@@ -17,12 +17,6 @@
 
 static uint64_t seed;
 
-static void drop(struct vqs_snapshot **s)
-{
-	obs_snapshot_free(*s);
-}
-#define _cleanup_snapshot_ _cleanup_(drop)
-
 static void freeing_nothing_is_allowed(void **state)
 {
 	obs_snapshot_free(NULL);
