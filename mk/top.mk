@@ -25,8 +25,8 @@ $(BUILD)/userspace/cli/top_term.o: $(BUILD)/terminfo.h
 
 # --- the driver of tests/e2e/top_tmux.sh --------------------------------------------------------
 TOP_DRIVER_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out userspace/cli/top.c, \
-	$(wildcard userspace/cli/top_*.c)) userspace/cli/render.c userspace/common/hist.c \
-	userspace/observe/snapshot.c userspace/observe/names.c)
+	$(wildcard userspace/cli/top_*.c)) userspace/cli/render.c userspace/cli/warnings.c \
+	userspace/common/hist.c userspace/observe/snapshot.c userspace/observe/names.c)
 TOP_FIXTURE := $(wildcard tests/unit/fixture*.[ch])
 
 $(BUILD)/e2e/top_driver: tests/e2e/top_driver.c $(TOP_FIXTURE) $(TOP_DRIVER_OBJS)

@@ -271,7 +271,7 @@ test_warnings() {
 	run "$driver -i 0.3 warn"
 	at_top "warnings"
 	see "requests not followed" '^! not followed: [0-9]+ of [0-9]+ requests \(no slot'
-	see "more than fit" '^! 6 more warnings: press !'
+	see "more than fit" '^! 7 more warnings: press !'
 	see "a tag cannot steer the terminal" '^>\?\[31mevil\?t~'
 	keys '!'
 	see "lock rung" '^! lock waits are incomplete, tracepoint misses some'

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli/warnings.h"
 #include "common/cleanup.h"
 #include "common/saturate.h"
 
@@ -200,31 +201,16 @@ void table_device(struct rend *r, const struct vqs_snapshot *s, const struct vqs
 
 void table_losses(struct rend *r, const struct vqs_snapshot *s)
 {
-	const struct {
-		uint64_t n;
-		const char *what;
-	} losses[] = {
-		{s->untracked_table_full, "requests of queues beyond the table"},
-		{s->recursion, "probes skipped by recursion"},
-		{s->ops_full, "totals without an opcode of their own"},
-		{s->index_full, "lock or queue addresses without room"},
-		{s->lock_nested, "lock waits given up, nested in another"},
-		{s->stack_failed, "stacks of lock waits"},
-		{s->wake_missed, "ends or wake-ups of requests"},
-		{s->trace_lost, "trace records"},
-	};
+	struct warn_loss loss[WARN_LOSSES];
+	size_t nr = warn_losses(s, loss);
 	char num[REND_NUM];
-	size_t left = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
-		left += losses[i].n != 0;
-	if (!left)
+	if (!nr)
 		return;
 	label(r, REND_WARN, "LOST");
-	for (size_t i = 0; i < ARRAY_SIZE(losses); i++)
-		if (losses[i].n)
-			word(r, REND_WARN, "%s %s%s", rend_count(num, losses[i].n), losses[i].what,
-			     --left ? ";" : "");
+	for (size_t i = 0; i < nr; i++)
+		word(r, REND_WARN, "%s %s%s", rend_count(num, loss[i].n), loss[i].what,
+		     i + 1 < nr ? ";" : "");
 	rend_end(r);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/warnings.h"
 #include "common/cleanup.h"
 #include "common/hist.h"
 #include "observe/acquisitions.h"
@@ -109,10 +110,10 @@ static void lock_heads(struct rend *r)
 /* What was not seen must not look like what did not happen. */
 static void lock_doubt(struct rend *r, const struct vqs_snapshot *s)
 {
-	char rung[sizeof(s->lock_rung)];
+	char text[REND_COLUMNS];
 
-	rend_safe(rung, sizeof(rung), s->lock_rung);
-	rend_printf(r, REND_WARN, "  locks: %s does not see every wait on this kernel", rung);
+	warn_locks(s, text, sizeof(text));
+	rend_printf(r, REND_WARN, "  %s", text);
 	rend_end(r);
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/render.h"
 #include "cli/top_model.h"
+#include "cli/warnings.h"
 
 /* Below that an interval says nothing about how queues are used. */
 #define TOP_ENOUGH_REQUESTS 100
@@ -37,8 +38,7 @@ static int __attribute__((format(printf, 2, 3))) warn(struct top_model *m, const
 
 static int warn_untracked(struct top_model *m)
 {
-	const struct vqs_snapshot *s = m->delta;
-	uint64_t submitted = s->untracked_table_full, taken = 0, missed = 0, start = 0, all;
+	uint64_t submitted = 0, taken = 0, missed = 0, start = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < m->nr_rows; i++) {
@@ -49,40 +49,37 @@ static int warn_untracked(struct top_model *m)
 		missed += q->end_missed;
 		start += q->start_missed;
 	}
-	all = taken + missed + s->untracked_table_full;
-	if (all)
+	if (taken || missed)
 		err = warn(m,
 			   "not followed: %" PRIu64 " of %" PRIu64 " requests (no slot %" PRIu64
-			   ", end missed %" PRIu64 ", table full %" PRIu64 ")",
-			   all, submitted, taken, missed, s->untracked_table_full);
+			   ", end missed %" PRIu64 ")",
+			   taken + missed, submitted, taken, missed);
 	if (start && !err)
 		err = warn(m, "timed from the ring only, begun before: %" PRIu64 " requests",
 			   start);
-	if (s->recursion && !err)
-		err = warn(m, "events lost, a program interrupted itself: %" PRIu64, s->recursion);
-	if (s->ops_full && !err)
-		err = warn(m, "missing from the opcodes, their table is full: %" PRIu64 " requests",
-			   s->ops_full);
 	return err;
 }
 
-static int warn_locks(struct top_model *m)
+static int warn_lost(struct top_model *m)
 {
-	const struct vqs_snapshot *s = m->delta;
+	struct warn_loss loss[WARN_LOSSES];
+	size_t nr = warn_losses(m->delta, loss);
+	char num[REND_NUM];
 	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = warn(m, "lost: %s %s", rend_count(num, loss[i].n), loss[i].what);
+	return err;
+}
+
+static int warn_of_locks(struct top_model *m)
+{
+	char text[TOP_WARNING_LEN];
 
 	if (m->locks_off)
 		return 0;
-	if (!s->lock_rung[0] || strcmp(s->lock_rung, "none") == 0)
-		err = warn(m, "lock waits are not seen on this kernel (why: vqsteer doctor)");
-	else if (!s->lock_complete)
-		err = warn(m, "lock waits are incomplete, %s misses some (why: vqsteer doctor)",
-			   s->lock_rung);
-	if (s->index_full && !err)
-		err = warn(m, "locks unseen, their address table is full: %" PRIu64, s->index_full);
-	if (s->lock_nested && !err)
-		err = warn(m, "lock waits not timed, nested in another: %" PRIu64, s->lock_nested);
-	return err;
+	warn_locks(m->delta, text, sizeof(text));
+	return text[0] ? warn(m, "%s", text) : 0;
 }
 
 /* Requests on one of several request queues only: by the kernel's doing, or by the load's. */
@@ -122,7 +119,9 @@ int top_model_warn(struct top_model *m)
 	m->nr_warnings = 0;
 	err = warn_untracked(m);
 	if (!err)
-		err = warn_locks(m);
+		err = warn_of_locks(m);
+	if (!err)
+		err = warn_lost(m);
 	for (size_t i = 0; i < m->nr_rows && !err; i++) {
 		if (m->rows[i].dev != last)
 			err = warn_single_queue(m, m->rows[i].dev);

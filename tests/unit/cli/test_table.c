@@ -173,7 +173,7 @@ static void what_is_lost_or_wrong_is_said(void **state)
 	assert_says(text, "+ 1 aborted");
 	assert_says(text, "+ 4 untracked, no slot free");
 	assert_says(text, "(off by -3; exact only when quiet)");
-	assert_says(text, "does not see every wait");
+	assert_says(text, "lock waits are incomplete, ");
 }
 
 /* More queues than fit a screen: every queue has its latency, notifications are added up. */

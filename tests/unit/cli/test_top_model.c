@@ -132,13 +132,14 @@ static void test_warns_of_what_is_missing(void **state)
 	r->delta->index_full = 5;
 	r->delta->lock_nested = 6;
 	again(r);
-	assert_true(warned(&r->m, "not followed: 10 of "));
-	assert_true(warned(&r->m, "(no slot 7, end missed 1, table full 2)"));
-	assert_true(warned(&r->m, "interrupted itself: 3"));
-	assert_true(warned(&r->m, "table is full: 4 requests"));
-	assert_true(warned(&r->m, "address table is full: 5"));
-	assert_true(warned(&r->m, "nested in another: 6"));
-	assert_int_equal(r->m.nr_warnings, 5);
+	assert_true(warned(&r->m, "not followed: 8 of "));
+	assert_true(warned(&r->m, "(no slot 7, end missed 1)"));
+	assert_true(warned(&r->m, "lost: 2 requests of queues beyond the table"));
+	assert_true(warned(&r->m, "lost: 3 probes skipped by recursion"));
+	assert_true(warned(&r->m, "lost: 4 totals without an opcode"));
+	assert_true(warned(&r->m, "lost: 5 lock or queue addresses"));
+	assert_true(warned(&r->m, "lost: 6 lock waits given up"));
+	assert_int_equal(r->m.nr_warnings, 6);
 }
 
 static void test_warns_of_the_lock_rung(void **state)
