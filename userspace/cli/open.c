@@ -92,7 +92,8 @@ static int find_mount(const struct cli_opts *o)
 	bool told = false;
 
 	if (!f) {
-		cli_error("cannot read the mounts: /proc/self/mountinfo: %s; mount /proc",
+		cli_error("cannot read the mounts: /proc/self/mountinfo: %s; mount proc on /proc: "
+			  "mount -t proc proc /proc",
 			  strerror(errno));
 		return CLI_FAILED;
 	}
@@ -167,6 +168,13 @@ static int check_btf(const struct cli_opts *o)
 {
 	char why[64];
 
+	/* A kernel without types is for obs_guest_open() to tell; every one has this folder. */
+	if (!o->btf && access("/sys/kernel", F_OK)) {
+		cli_error("cannot read the kernel's types: /sys/kernel: %s; mount sysfs on /sys: "
+			  "mount -t sysfs sysfs /sys",
+			  strerror(errno));
+		return CLI_FAILED;
+	}
 	if (!o->btf || !obs_btf_check(o->btf, why, sizeof(why)))
 		return CLI_OK;
 	cli_error("--btf: %s cannot be used: %s; give the BTF of this very kernel build, or leave "
