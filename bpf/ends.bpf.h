@@ -52,12 +52,10 @@ INLINE void op_hop_add(__u32 op, enum vqs_hop hop, __u64 from_ns, __u64 to_ns)
 
 static __noinline int add_op_hops(const struct vqs_slot *s, __u32 op, __u64 end_ns)
 {
-	if (s->dispatch_ns) {
-		op_hop_add(op, VQS_HOP_BACKGROUND, s->alloc_ns, s->dispatch_ns);
-		op_hop_add(op, VQS_HOP_INPUT, s->dispatch_ns, s->submit_ns);
-	} else {
-		op_hop_add(op, VQS_HOP_INPUT, s->alloc_ns, s->submit_ns);
-	}
+	if (s->dispatch_ns)
+		op_hop_add(op, VQS_HOP_BACKGROUND, s->start_ns, s->dispatch_ns);
+	if (s->dispatch_ns != s->submit_ns)
+		op_hop_add(op, VQS_HOP_INPUT, s->dispatch_ns ?: s->start_ns, s->submit_ns);
 	op_hop_add(op, VQS_HOP_DEVICE, s->submit_ns, s->collect_ns);
 	op_hop_add(op, VQS_HOP_COMPLETE, s->collect_ns, end_ns);
 	return 0;
@@ -94,19 +92,12 @@ static __noinline int count_failed_early(const struct vqs_slot *s, __u64 fs)
 	return 0;
 }
 
-INLINE __u64 fs_of_request(__u64 req)
-{
-	if (bpf_core_field_exists(struct fuse_req___chan, chan))
-		return (__u64)BPF_CORE_READ((struct fuse_req___chan *)req, chan, iq.priv);
-	return (__u64)BPF_CORE_READ((struct fuse_req___fm *)req, fm, fc, iq.priv);
-}
-
 static __noinline int count_unfinished(struct vqs_slot *s, __u64 req, __u32 queue)
 {
 	struct vqs_queue *q;
 
 	if (s->state != VQS_SLOT_SUBMITTED)
-		return count_failed_early(s, fs_of_request(req));
+		return count_failed_early(s, addr(fs_of_request((struct fuse_req *)req, false)));
 	q = bpf_map_lookup_elem(&queues, &queue);
 	if (q)
 		count(&q->aborted, 1);
@@ -130,9 +121,7 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 		return 0;
 	queue = s->queue;
 	q = bpf_map_lookup_elem(&queues, &queue);
-	background =
-		RD(direct, req, flags) >> bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) &
-		1;
+	background = is_background(req, direct);
 	if (s->state != VQS_SLOT_COLLECTED || !q) {
 		count_unfinished(s, addr(req), queue);
 		if (cfg.trace) {
@@ -147,12 +136,12 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 	op = RD(direct, req, in.h.opcode);
 	op = op < VQS_OPS ? op : VQS_OP_OTHER;
 	hop_add_shared(queue, VQS_HOP_COMPLETE, s->collect_ns, now);
-	if (s->alloc_ns) {
+	if (s->start_ns) {
 		h = op_total(queue, op);
 		if (!h)
 			h = hop_hist(queue, VQS_HOP_TOTAL);
 		if (h)
-			hist_add_shared(h, elapsed(s->alloc_ns, now));
+			hist_add_shared(h, elapsed(s->start_ns, now));
 	}
 	count(&q->bytes_in, RD(direct, req, in.h.len));
 	count(&q->bytes_out, RD(direct, req, out.h.len));
@@ -162,6 +151,8 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 	if (cfg.detail_index >= 0 && (__u32)cfg.detail_index == q->index)
 		add_op_hops(s, op, now);
 	if (!background && cfg.wake) {
+		if (!direct)
+			s->ender = bpf_get_current_pid_tgid();
 		s->state = VQS_SLOT_ENDED;
 		return 0;
 	}
@@ -171,19 +162,12 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 	return 0;
 }
 
-/* request_wait_answer(req) returned: the waiter runs again. */
-INLINE int on_wake(__u64 req)
+INLINE int woken(struct vqs_slot_set *set, __u32 way, struct vqs_slot *s, __u64 req)
 {
-	struct vqs_slot_set *set;
-	struct vqs_slot *s;
-	__u32 way, queue;
+	__u64 now = bpf_ktime_get_ns();
 	struct vqs_queue *q;
-	__u64 now;
+	__u32 queue;
 
-	s = slot_find(req, &set, &way);
-	if (!s || s->state != VQS_SLOT_ENDED)
-		return 0;
-	now = bpf_ktime_get_ns();
 	queue = s->queue;
 	hop_add_shared(queue, VQS_HOP_WAKE, s->end_ns, now);
 	if (cfg.trace) {
@@ -193,6 +177,32 @@ INLINE int on_wake(__u64 req)
 	}
 	slot_free(set, way);
 	return 0;
+}
+
+/* request_wait_answer(req) returned: the waiter runs again. */
+INLINE int on_wake(__u64 req)
+{
+	struct vqs_slot_set *set;
+	struct vqs_slot *s;
+	__u32 way;
+
+	s = slot_find(req, &set, &way);
+	if (!s || s->state != VQS_SLOT_ENDED)
+		return 0;
+	return woken(set, way, s, req);
+}
+
+/* fuse_put_request(req) begins, in whoever ended the request or in the waiter that runs again. */
+INLINE int on_put(__u64 req)
+{
+	struct vqs_slot_set *set;
+	struct vqs_slot *s;
+	__u32 way;
+
+	s = slot_find(req, &set, &way);
+	if (!s || s->state != VQS_SLOT_ENDED || s->ender == (__u32)bpf_get_current_pid_tgid())
+		return 0;
+	return woken(set, way, s, req);
 }
 
 #endif

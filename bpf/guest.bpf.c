@@ -11,24 +11,16 @@
 
 /* --- a request's life --- */
 
-SEC("fexit/fuse_request_alloc")
-int BPF_PROG(fexit_alloc, void *fm_or_chan, unsigned int gfp, void *req)
+SEC("fentry/fuse_args_to_req")
+int BPF_PROG(fentry_args_to_req, struct fuse_req *req)
 {
-	return on_alloc(fm_or_chan, addr(req), true);
+	return on_start(req, true);
 }
 
-SEC("kretprobe/fuse_request_alloc")
-int BPF_KRETPROBE(kret_alloc, void *req)
+SEC("kprobe/fuse_args_to_req")
+int BPF_KPROBE(kprobe_args_to_req, struct fuse_req *req)
 {
-	void *owner;
-
-	if (!req)
-		return 0;
-	if (bpf_core_field_exists(struct fuse_req___chan, chan))
-		owner = BPF_CORE_READ((struct fuse_req___chan *)req, chan);
-	else
-		owner = BPF_CORE_READ((struct fuse_req___fm *)req, fm);
-	return on_alloc(owner, addr(req), false);
+	return on_start(req, false);
 }
 
 SEC("fentry/flush_bg_queue")
@@ -156,26 +148,12 @@ int BPF_PROG(fexit_wait_answer, struct fuse_req *req)
 	return on_wake(addr(req));
 }
 
-SEC("kprobe/request_wait_answer")
-int BPF_KPROBE(kprobe_wait_answer, void *req)
+/* A kretprobe there would need one instance per waiter, of which the kernel has twice as many as
+ * CPUs. So it is the waiter's giving back of the request, its next step. */
+SEC("kprobe/fuse_put_request")
+int BPF_KPROBE(kprobe_put_request, struct fuse_req *req)
 {
-	__u64 thread = bpf_get_current_pid_tgid(), addr = (__u64)req;
-
-	bpf_map_update_elem(&entry_thread, &thread, &addr, BPF_ANY);
-	return 0;
-}
-
-SEC("kretprobe/request_wait_answer")
-int BPF_KRETPROBE(kret_wait_answer)
-{
-	__u64 thread = bpf_get_current_pid_tgid();
-	__u64 *req = bpf_map_lookup_elem(&entry_thread, &thread), addr;
-
-	if (!req)
-		return 0;
-	addr = *req;
-	bpf_map_delete_elem(&entry_thread, &thread);
-	return on_wake(addr);
+	return on_put(addr(req));
 }
 
 /* --- once per kick, interrupt, forget --- */

@@ -57,7 +57,7 @@ struct {
 	__type(value, struct lock_wait);
 } lock_waits SEC(".maps");
 
-/* Entry arguments for the kretprobe rung, of functions that run under a spinlock... */
+/* Entry arguments for the kretprobe rung, of functions that run under a spinlock. */
 struct entry_args {
 	__u64 vq, buf; /* vq 0: none of ours in progress */
 	__u64 nested;  /* calls for other devices that an interrupt made since */
@@ -71,14 +71,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct entry_args);
 } entry_percpu SEC(".maps");
-
-/* ... and of those that may sleep, by thread. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024); /* waiters at once; guest_maps.c counts them */
-	__type(key, __u64);
-	__type(value, __u64);
-} entry_thread SEC(".maps");
 
 /* One ring buffer per CPU: producers that share one serialise on its lock. */
 struct trace_ring {

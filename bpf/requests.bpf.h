@@ -11,16 +11,16 @@
 
 #define NO_QUEUE 0xffff
 
-INLINE void slot_reset(struct vqs_slot *s, __u64 alloc_ns)
+INLINE void slot_reset(struct vqs_slot *s, __u64 start_ns, __u64 dispatch_ns)
 {
-	s->alloc_ns = alloc_ns;
-	s->dispatch_ns = 0;
+	s->start_ns = start_ns;
+	s->dispatch_ns = dispatch_ns;
 	s->full_ns = 0;
 	s->submit_ns = 0;
 	s->collect_ns = 0;
 	s->end_ns = 0;
 	s->queue = NO_QUEUE;
-	s->state = VQS_SLOT_ALLOCATED;
+	s->state = VQS_SLOT_STARTED;
 }
 
 /* The slot still held a request whose end, or whose waiter's wake-up, was not seen. */
@@ -39,32 +39,54 @@ static __noinline int count_end_missed(struct vqs_slot *s)
 	return 0;
 }
 
-/* fuse_request_alloc returned @req. @fm_or_chan: its first argument, see vmlinux/guest.h. */
-INLINE int on_alloc(void *fm_or_chan, __u64 req, const bool direct)
+/* struct virtio_fs of the connection that @req belongs to, NULL for /dev/fuse. */
+INLINE void *fs_of_request(struct fuse_req *req, const bool direct)
 {
-	struct vqs_slot_set *set;
+	if (bpf_core_field_exists(struct fuse_req___chan, chan)) {
+		struct fuse_chan *chan = RD(direct, (struct fuse_req___chan *)req, chan);
+
+		return RD(direct, chan, iq.priv);
+	}
+	struct fuse_mount *fm = RD(direct, (struct fuse_req___fm *)req, fm);
+	struct fuse_conn *fc = RD(direct, fm, fc);
+
+	return RD(direct, fc, iq.priv);
+}
+
+/* Slot of @req, new or of a request whose end was missed; NULL when its set has none free. */
+INLINE struct vqs_slot *slot_take(__u64 req)
+{
+	struct vqs_slot_set *set = slot_set_of(req);
 	struct vqs_slot *s;
-	void *priv;
 	__u32 way;
 
-	if (!req)
-		return 0;
-	if (bpf_core_field_exists(struct fuse_req___chan, chan)) {
-		priv = RD(direct, (struct fuse_chan *)fm_or_chan, iq.priv);
-	} else {
-		struct fuse_conn *fc = RD(direct, (struct fuse_mount *)fm_or_chan, fc);
+	if (!set)
+		return NULL;
+	way = slot_way(set, req);
+	if (way >= VQS_WAYS)
+		return slot_claim(set, req);
+	s = &set->slot[way & (VQS_WAYS - 1)];
+	count_end_missed(s);
+	return s;
+}
 
-		priv = RD(direct, fc, iq.priv);
-	}
-	if (!priv) /* /dev/fuse */
+INLINE bool is_background(struct fuse_req *req, const bool direct)
+{
+	return RD(direct, req, flags) >> bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) & 1;
+}
+
+/* fuse_args_to_req(req) begins: @req was allocated a moment ago, for a caller that is to send it.
+ */
+INLINE int on_start(struct fuse_req *req, const bool direct)
+{
+	struct vqs_slot *s;
+
+	if (!fs_of_request(req, direct))
 		return 0;
-	s = slot_find(req, &set, &way);
+	s = slot_take(addr(req));
 	if (s)
-		count_end_missed(s);
-	else
-		s = slot_claim(req);
-	if (s)
-		slot_reset(s, bpf_ktime_get_ns());
+		slot_reset(s, bpf_ktime_get_ns(),
+			   cfg.straight && is_background(req, direct) ? VQS_DISPATCH_PENDING : 0);
 	return 0;
 }
 
@@ -143,6 +165,8 @@ INLINE void on_submit_refused(struct vqs_queue *q, __u32 queue, __u64 req)
 	s->queue = queue;
 	if (!s->full_ns)
 		s->full_ns = bpf_ktime_get_ns();
+	if (s->dispatch_ns == VQS_DISPATCH_PENDING)
+		s->dispatch_ns = s->full_ns;
 }
 
 INLINE void count_cpu(__u32 queue, __u32 cpu)
@@ -180,20 +204,19 @@ INLINE int on_submit(struct virtqueue *vq, __u64 req, int ret, const bool direct
 	count_cpu(queue, cpu);
 	s = slot_find(req, &set, &way);
 	if (!s || s->state > VQS_SLOT_RING_FULL) {
-		if (s)
-			count_end_missed(s);
-		else
-			s = slot_claim(req);
+		s = slot_take(req);
 		if (!s) {
 			q->untracked_slot_taken++;
 			return 0;
 		}
-		slot_reset(s, 0);
+		slot_reset(s, 0, 0);
 		q->start_missed++;
 	}
 	s->queue = queue;
 	s->cpu = cpu;
 	s->submit_ns = bpf_ktime_get_ns();
+	if (s->dispatch_ns == VQS_DISPATCH_PENDING)
+		s->dispatch_ns = s->submit_ns;
 	s->state = VQS_SLOT_SUBMITTED;
 	return 0;
 }
@@ -232,14 +255,14 @@ INLINE void hop_add_shared(__u32 queue, enum vqs_hop hop, __u64 from_ns, __u64 t
  * per request and once more, so no probe of its own is needed: this is the hop's end, with the
  * queue's lock held.
  */
-INLINE void on_done_work(struct vqs_queue *q, __u32 queue)
+INLINE void on_done_work(struct vqs_queue *q, __u32 queue, __u64 now)
 {
 	__u64 irq_ns = __sync_lock_test_and_set(&q->irq_ns, 0);
 
 	if (!irq_ns)
 		return;
 	q->done_works++;
-	hop_add_locked(queue, VQS_HOP_IRQ, irq_ns, bpf_ktime_get_ns());
+	hop_add_locked(queue, VQS_HOP_IRQ, irq_ns, now);
 }
 
 /* virtqueue_get_buf(vq) returned @buf: a request, on queue 0 a forget, or nothing more. */
@@ -256,7 +279,7 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 	if (!buf) {
 		q = known_queue(addr(vq), &queue);
 		if (q && q->irq_ns)
-			on_done_work(q, queue);
+			on_done_work(q, queue, bpf_ktime_get_ns());
 		return 0;
 	}
 	index = RD(direct, vq, index);
@@ -268,8 +291,9 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 		return 0;
 	}
 	q->completed++;
+	now = bpf_ktime_get_ns();
 	if (q->irq_ns)
-		on_done_work(q, queue);
+		on_done_work(q, queue, now);
 	if (!index)
 		return 0;
 	s = slot_find(buf, &set, &way);
@@ -277,7 +301,6 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 		q->complete_only++;
 		return 0;
 	}
-	now = bpf_ktime_get_ns();
 	s->collect_ns = now;
 	s->state = VQS_SLOT_COLLECTED;
 	hop_add_locked(queue, VQS_HOP_DEVICE, s->submit_ns, now);
@@ -285,11 +308,10 @@ INLINE int on_collect(struct virtqueue *vq, __u64 buf, const bool direct)
 		hop_add_locked(queue, VQS_HOP_RING_FULL, s->full_ns, s->submit_ns);
 	if (s->dispatch_ns) {
 		q->background++;
-		hop_add_locked(queue, VQS_HOP_BACKGROUND, s->alloc_ns, s->dispatch_ns);
-		hop_add_locked(queue, VQS_HOP_INPUT, s->dispatch_ns, s->submit_ns);
-	} else {
-		hop_add_locked(queue, VQS_HOP_INPUT, s->alloc_ns, s->submit_ns);
+		hop_add_locked(queue, VQS_HOP_BACKGROUND, s->start_ns, s->dispatch_ns);
 	}
+	if (s->dispatch_ns != s->submit_ns)
+		hop_add_locked(queue, VQS_HOP_INPUT, s->dispatch_ns ?: s->start_ns, s->submit_ns);
 	return 0;
 }
 

@@ -11,17 +11,17 @@
 
 #define GOLDEN_RATIO_64 0x61C8864680B583EBULL /* include/linux/hash.h */
 
-/* The top @bits, 0 to 31, of a multiplicative hash. */
-INLINE __u32 hash_addr(__u64 addr, __u32 bits)
+/* The top 32 - @shift bits of a multiplicative hash. */
+INLINE __u32 hash_addr(__u64 addr, __u32 shift)
 {
-	return (addr * GOLDEN_RATIO_64) >> 32 >> (32 - bits);
+	return (addr * GOLDEN_RATIO_64) >> 32 >> shift;
 }
 
 /* --- address -> u32 (virtqueues, locks) --- */
 
 INLINE int index_find(void *map, __u64 addr, __u32 *val)
 {
-	__u32 set = hash_addr(addr, cfg.index_bits);
+	__u32 set = hash_addr(addr, cfg.index_shift);
 	struct vqs_index *ix = bpf_map_lookup_elem(map, &set);
 
 	if (!ix)
@@ -39,7 +39,7 @@ INLINE int index_find(void *map, __u64 addr, __u32 *val)
  * that insert the same address must insert the same value. */
 INLINE int index_insert(void *map, __u64 addr, __u32 val)
 {
-	__u32 set = hash_addr(addr, cfg.index_bits), seen;
+	__u32 set = hash_addr(addr, cfg.index_shift), seen;
 	struct vqs_index *ix;
 
 	if (index_find(map, addr, &seen))
@@ -60,7 +60,7 @@ INLINE int index_insert(void *map, __u64 addr, __u32 val)
 
 INLINE void index_remove(void *map, __u64 addr)
 {
-	__u32 set = hash_addr(addr, cfg.index_bits);
+	__u32 set = hash_addr(addr, cfg.index_shift);
 	struct vqs_index *ix = bpf_map_lookup_elem(map, &set);
 
 	if (!ix || !addr)
@@ -74,7 +74,7 @@ INLINE void index_remove(void *map, __u64 addr)
 
 INLINE struct vqs_slot_set *slot_set_of(__u64 req)
 {
-	__u32 set = hash_addr(req, cfg.slot_set_bits);
+	__u32 set = hash_addr(req, cfg.slot_set_shift);
 
 	return bpf_map_lookup_elem(&slot_sets, &set);
 }
@@ -103,16 +103,12 @@ INLINE struct vqs_slot *slot_find(__u64 req, struct vqs_slot_set **set, __u32 *w
 	return &s->slot[w & (VQS_WAYS - 1)];
 }
 
-/* A free slot, now of @req; NULL when all ways are taken. */
-INLINE struct vqs_slot *slot_claim(__u64 req)
+/* A free slot of @set, now of @req; NULL when all ways are taken. */
+INLINE struct vqs_slot *slot_claim(struct vqs_slot_set *set, __u64 req)
 {
-	struct vqs_slot_set *s = slot_set_of(req);
-
-	if (!s)
-		return NULL;
 	for (__u32 way = 0; way < VQS_WAYS; way++)
-		if (!s->req[way] && __sync_val_compare_and_swap(&s->req[way], 0, req) == 0)
-			return &s->slot[way];
+		if (!set->req[way] && __sync_val_compare_and_swap(&set->req[way], 0, req) == 0)
+			return &set->slot[way];
 	return NULL;
 }
 

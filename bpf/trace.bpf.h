@@ -17,7 +17,7 @@ INLINE bool trace_wanted(const struct vqs_slot *s, __u32 index, __u32 opcode, __
 	if (cfg.trace_errors && error >= 0)
 		return false;
 	return !cfg.trace_slower_ns ||
-	       elapsed(s->alloc_ns ?: s->submit_ns, last_ns) >= cfg.trace_slower_ns;
+	       elapsed(s->start_ns ?: s->submit_ns, last_ns) >= cfg.trace_slower_ns;
 }
 
 static __noinline int trace_request(const struct vqs_slot *s, __u64 req_addr, __u32 index,
@@ -44,8 +44,8 @@ static __noinline int trace_request(const struct vqs_slot *s, __u64 req_addr, __
 	t->req = req_addr;
 	t->unique = BPF_CORE_READ(req, in.h.unique);
 	t->nodeid = BPF_CORE_READ(req, in.h.nodeid);
-	t->alloc_ns = s->alloc_ns;
-	t->dispatch_ns = s->dispatch_ns;
+	t->start_ns = s->start_ns;
+	t->dispatch_ns = s->dispatch_ns == VQS_DISPATCH_PENDING ? 0 : s->dispatch_ns;
 	t->full_ns = s->full_ns;
 	t->submit_ns = s->submit_ns;
 	t->collect_ns = s->collect_ns;

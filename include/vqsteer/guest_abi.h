@@ -14,14 +14,14 @@
 /* One hop of a request's life; the histogram of hop h of queue slot q is hists[q * VQS_HOPS + h].
  */
 enum vqs_hop {
-	VQS_HOP_BACKGROUND, /* allocated -> left the background queue (background requests only) */
-	VQS_HOP_INPUT,      /* allocated, or left the background queue -> on the ring */
+	VQS_HOP_BACKGROUND, /* started -> left the background queue (background requests only) */
+	VQS_HOP_INPUT,      /* started, or left the background queue -> on the ring */
 	VQS_HOP_DEVICE,     /* on the ring -> collected by done work */
 	VQS_HOP_IRQ,        /* interrupt -> done work runs; one per interrupt, not per request */
 	VQS_HOP_COMPLETE,   /* collected -> request ended (with the extra work item if it may block)
 			     */
 	VQS_HOP_WAKE,       /* request ended -> its waiter runs (synchronous requests only) */
-	VQS_HOP_TOTAL,      /* allocated -> request ended */
+	VQS_HOP_TOTAL,      /* started -> request ended */
 	VQS_HOP_RING_FULL,  /* first refused with -ENOSPC -> on the ring; part of INPUT */
 	VQS_HOPS,
 };
@@ -57,12 +57,12 @@ struct vqs_queue {
 	__u64 submitted;            /* added to the ring */
 	__u64 completed;            /* taken off the ring */
 	__u64 complete_only;        /* taken off the ring, its submit was not seen */
-	__u64 background;           /* of the submitted: through the background queue */
+	__u64 background;           /* of the completed, start seen: through the background queue */
 	__u64 bytes_in;             /* request bytes, guest to daemon, headers included */
 	__u64 bytes_out;            /* reply bytes, daemon to guest, headers included */
 	__u64 ring_full;            /* times a request was refused with -ENOSPC or -ENOMEM */
 	__u64 untracked_slot_taken; /* submitted, but no free slot to follow it */
-	__u64 start_missed; /* followed from submit only: allocated before attach, or when no slot
+	__u64 start_missed; /* followed from submit only: started before attach, or when no slot
 			       was free */
 	__u64 done_works;   /* begun after an interrupt */
 	char name[VQS_QUEUE_NAME_LEN];
@@ -114,24 +114,27 @@ struct vqs_lock {
 
 /* A request being followed, found by the address of its struct fuse_req. */
 enum vqs_slot_state {
-	VQS_SLOT_ALLOCATED,
+	VQS_SLOT_STARTED,
 	VQS_SLOT_RING_FULL,
 	VQS_SLOT_SUBMITTED,
 	VQS_SLOT_COLLECTED,
 	VQS_SLOT_ENDED, /* its waiter has not run yet */
 };
 
+#define VQS_DISPATCH_PENDING (~0ULL) /* left when the ring is first tried: vqs_config.straight */
+
 struct vqs_slot {
-	__u64 alloc_ns;
-	__u64 dispatch_ns; /* left the background queue */
+	__u64 start_ns;
+	__u64 dispatch_ns; /* left the background queue; 0: was not in it; VQS_DISPATCH_PENDING */
 	__u64 full_ns;     /* first refused by the ring */
 	__u64 submit_ns;
 	__u64 collect_ns;
 	__u64 end_ns;
-	__u16 queue; /* slot in queues[] */
-	__u16 cpu;   /* that submitted */
-	__u8 state;  /* enum vqs_slot_state */
-	__u8 reserved[3];
+	__u16 queue;      /* slot in queues[] */
+	__u16 cpu;        /* that submitted */
+	__u32 state : 8;  /* enum vqs_slot_state */
+	__u32 ender : 24; /* kprobe rung: thread that ended it (ids are below PID_MAX_LIMIT, 1 <<
+			     22) */
 };
 
 /* Eight slots whose keys share one cache line. A set is chosen by hash, a slot inside by search. */
@@ -183,7 +186,7 @@ struct vqs_trace {
 	__u64 req;
 	__u64 unique;
 	__u64 nodeid;
-	__u64 alloc_ns;
+	__u64 start_ns;
 	__u64 dispatch_ns;
 	__u64 full_ns;
 	__u64 submit_ns;
@@ -205,15 +208,16 @@ struct vqs_config {
 	__u32 max_queues;
 	__u32 max_devices;
 	__u32 max_ops;
-	__u32 slot_set_bits; /* log2 of the number of slot sets */
-	__u32 index_bits;    /* log2 of the buckets in each index */
+	__u32 slot_set_shift; /* 32 - log2 of the number of slot sets */
+	__u32 index_shift;    /* 32 - log2 of the buckets in each index */
 	__u32 max_stacks;
 	__u8 locks;        /* watch locks */
 	__u8 stacks;       /* and keep the stacks of their waiters */
 	__u8 trace;        /* write a record per finished request */
 	__u8 trace_errors; /* ... only those that failed */
 	__u8 wake;         /* a waiter's wake-up is probed: a slot lives until then */
-	__u8 reserved[3];
+	__u8 straight; /* background requests go straight to the ring: no input queue, no probe */
+	__u8 reserved[2];
 	__s32 trace_op;     /* ... of this opcode, -1: all */
 	__s32 trace_index;  /* ... on queues of this index, -1: all */
 	__u32 trace_pid;    /* ... asked by this pid, 0: all */

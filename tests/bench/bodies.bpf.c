@@ -85,17 +85,17 @@ int empty(void *ctx)
 		return 0;               \
 	}
 
-#define ALLOC   on_alloc((void *)REQ_BASE, req, true)
+#define START   on_start((struct fuse_req *)req, true)
 #define SUBMIT  on_submit(VQ, req, 0, true)
 #define COLLECT on_collect(VQ, req, true)
 #define END     on_end((struct fuse_req *)req, true)
 #define WAKE    on_wake(req)
 
-LIFE(life_1_alloc, ALLOC)
-LIFE(life_2_submit, ALLOC; SUBMIT)
-LIFE(life_3_collect, ALLOC; SUBMIT; COLLECT)
-LIFE(life_4_end, ALLOC; SUBMIT; COLLECT; END)
-LIFE(life_5_wake, ALLOC; SUBMIT; COLLECT; END; WAKE)
+LIFE(life_1_start, START)
+LIFE(life_2_submit, START; SUBMIT)
+LIFE(life_3_collect, START; SUBMIT; COLLECT)
+LIFE(life_4_end, START; SUBMIT; COLLECT; END)
+LIFE(life_5_wake, START; SUBMIT; COLLECT; END; WAKE)
 LIFE(kick, on_kick(VQ, true))
 LIFE(interrupt_done_work, on_interrupt(VQ_ADDR); on_collect(VQ, 0, true))
 LIFE(lock_watched, on_lock_contended(ctx, LOCK_ADDR, true); on_lock_acquired(LOCK_ADDR))

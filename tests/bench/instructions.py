@@ -17,6 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.normpath(os.path.join(HERE, "..", ".."))
 CALLS = 3000
+SETTLE_S = 10  # kernel workers free the maps of the one before, some seconds later
 TRACERS = {
     "untraced": None,
     "vqsteer": [os.path.join(TOP, "build/vqsteer"), "stat", "-i", "3600"],
@@ -67,6 +68,7 @@ def in_guest():
             tracer.wait()
         while programs():
             time.sleep(0.5)
+        time.sleep(SETTLE_S)
 
 
 def main():

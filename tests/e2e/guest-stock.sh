@@ -60,18 +60,18 @@ remount() {
 # two: at once, one on each rung, each with an account of itself.
 two() {
 	launch kprobe "$vqsteer" stat --json -i 0.2 --rungs kprobe --self
-	watch fentry --self
+	watch best --self
 	wait_attached "${pid_of[kprobe]}"
-	snap fentry two.warm
+	snap best two.warm
 	snap kprobe two.kprobe.0
-	snap fentry two.fentry.0
+	snap best two.best.0
 	calls 1 300 0 > "$out/two.calls"
 	aio 1 4 > "$out/two.fio"
 	calls 8 0 2 > "$out/two.calls.8"
 	snap kprobe two.kprobe.1
-	snap fentry two.fentry.1
+	snap best two.best.1
 	finish kprobe
-	finish fentry
+	finish best
 }
 
 say doctor

@@ -246,7 +246,7 @@ static void add_stack(struct vqs_snapshot *s)
 
 static void add_self(struct vqs_snapshot *s)
 {
-	static const char *const names[] = {"fuse_request_alloc", "virtqueue_add_sgs",
+	static const char *const names[] = {"fuse_args_to_req", "virtqueue_add_sgs",
 					    "virtqueue_get_buf", "fuse_request_end"};
 	uint64_t runs = 0;
 

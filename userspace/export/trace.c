@@ -19,9 +19,9 @@ bool exp_trace_hop(const struct vqs_trace *t, enum vqs_hop hop, uint64_t *ns)
 {
 	switch (hop) {
 	case VQS_HOP_BACKGROUND:
-		return between(t->alloc_ns, t->dispatch_ns, ns);
+		return between(t->start_ns, t->dispatch_ns, ns);
 	case VQS_HOP_INPUT:
-		return between(t->dispatch_ns ? t->dispatch_ns : t->alloc_ns, t->submit_ns, ns);
+		return between(t->dispatch_ns ? t->dispatch_ns : t->start_ns, t->submit_ns, ns);
 	case VQS_HOP_DEVICE:
 		return between(t->submit_ns, t->collect_ns, ns);
 	case VQS_HOP_COMPLETE:
@@ -29,7 +29,7 @@ bool exp_trace_hop(const struct vqs_trace *t, enum vqs_hop hop, uint64_t *ns)
 	case VQS_HOP_WAKE:
 		return between(t->end_ns, t->wake_ns, ns);
 	case VQS_HOP_TOTAL:
-		return between(t->alloc_ns, t->end_ns, ns);
+		return between(t->start_ns, t->end_ns, ns);
 	case VQS_HOP_RING_FULL:
 		return between(t->full_ns, t->submit_ns, ns);
 	default: /* interrupts belong to no request */

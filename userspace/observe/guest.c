@@ -42,8 +42,8 @@ static void fill_status(struct obs_guest *g)
 			.rung = plan->rung,
 		};
 		snprintf(s->why, sizeof(s->why), "%s", plan->why);
-		for (size_t t = 0; t < PROBE_TARGETS && plan->rung; t++)
-			if (plan->live[t] && len < sizeof(s->symbol))
+		for (size_t t = 0; t < PROBE_TARGETS; t++)
+			if (obs_probe_uses(def, plan, t) && len < sizeof(s->symbol))
 				len += snprintf(s->symbol + len, sizeof(s->symbol) - len, "%s%s",
 						len ? "," : "", plan->symbol[t]);
 	}
@@ -52,6 +52,7 @@ static void fill_status(struct obs_guest *g)
 static int plan_all(struct obs_guest *g)
 {
 	unsigned int allowed = guest_allowed_rungs(&g->opts);
+	enum obs_preempt preempt = obs_preempt_here(g->syms);
 
 	g->plan = calloc(obs_nr_probe_defs, sizeof(*g->plan));
 	g->status = calloc(obs_nr_probe_defs, sizeof(*g->status));
@@ -61,7 +62,7 @@ static int plan_all(struct obs_guest *g)
 		if (obs_probe_defs[i].locks && !g->opts.locks)
 			snprintf(g->plan[i].why, sizeof(g->plan[i].why), "not asked for");
 		else
-			obs_probe_plan(&obs_probe_defs[i], g->syms, allowed, &g->plan[i]);
+			obs_probe_plan(&obs_probe_defs[i], g->syms, allowed, preempt, &g->plan[i]);
 	}
 	return 0;
 }

@@ -76,8 +76,8 @@ static int choose_programs(struct obs_guest *g)
 		const struct probe_def *def = &obs_probe_defs[i];
 		const struct probe_plan *plan = &g->plan[i];
 
-		for (size_t t = 0; t < PROBE_TARGETS && plan->rung; t++) {
-			for (size_t p = 0; p < PROBE_PROGS && plan->live[t]; p++) {
+		for (size_t t = 0; t < PROBE_TARGETS; t++) {
+			for (size_t p = 0; p < PROBE_PROGS && obs_probe_uses(def, plan, t); p++) {
 				const char *name = def->target[t].progs[plan->rung][p];
 
 				prog = name ? bpf_object__find_program_by_name(g->skel->obj, name)
@@ -90,9 +90,9 @@ static int choose_programs(struct obs_guest *g)
 	return 0;
 }
 
-static bool wake_is_probed(const struct obs_guest *g)
+static const struct probe_plan *plan_of(const struct obs_guest *g, const char *prog)
 {
-	return g->plan[obs_probe_of_prog("fexit_wait_answer")].rung != OBS_RUNG_NONE;
+	return &g->plan[obs_probe_of_prog(prog)];
 }
 
 static void configure(struct obs_guest *g)
@@ -105,14 +105,15 @@ static void configure(struct obs_guest *g)
 		.max_queues = d->max_queues,
 		.max_devices = d->max_devices,
 		.max_ops = d->max_ops,
-		.slot_set_bits = d->slot_set_bits,
-		.index_bits = d->index_bits,
+		.slot_set_shift = 32 - d->slot_set_bits,
+		.index_shift = 32 - d->index_bits,
 		.max_stacks = d->max_stacks,
 		.locks = o->locks,
 		.stacks = o->stacks,
 		.trace = o->trace,
 		.trace_errors = o->trace_errors,
-		.wake = wake_is_probed(g),
+		.wake = plan_of(g, "fexit_wait_answer")->rung != OBS_RUNG_NONE,
+		.straight = plan_of(g, "fentry_flush_bg")->needless,
 		.trace_op = o->trace_op,
 		.trace_index = o->trace_index,
 		.trace_pid = o->trace_pid,
@@ -156,7 +157,7 @@ static int attach_probe(struct obs_guest *g, size_t i)
 	const struct probe_plan *plan = &g->plan[i];
 
 	for (size_t t = 0; t < PROBE_TARGETS; t++) {
-		for (size_t p = PROBE_PROGS; p-- > 0 && plan->rung && plan->live[t];) {
+		for (size_t p = PROBE_PROGS; p-- > 0 && obs_probe_uses(def, plan, t);) {
 			const char *name = def->target[t].progs[plan->rung][p];
 			int err = name ? attach_prog(g, name, plan->rung, plan->symbol[t]) : 0;
 

@@ -13,9 +13,6 @@
 #define RING_BYTES_MAX (256u << 10)
 #define RING_BYTES_MIN (16u << 10)
 #define RING_BYTES_ALL (16u << 20)
-/* entry_thread of the kretprobe rung: a preallocated hash, its element and a bucket each. */
-#define ENTRY_THREADS  1024
-#define ENTRY_BYTES    64
 #define OPS_PER_QUEUE  16 /* a busy queue of a mixed load was seen to use 9 to 15 */
 
 static uint32_t log2_up(uint32_t n)
@@ -100,7 +97,6 @@ uint64_t guest_dims_bytes(const struct guest_dims *d)
 	for (size_t i = 0; i < GUEST_MAPS; i++)
 		bytes += map_bytes(&size[i]);
 	bytes += (uint64_t)d->cpus * d->ring_bytes;
-	bytes += ENTRY_THREADS * (ENTRY_BYTES + sizeof(__u64));
 	if (d->max_stacks > 1)
 		bytes += (uint64_t)d->max_stacks * VQS_STACK_DEPTH * sizeof(__u64);
 	return bytes;

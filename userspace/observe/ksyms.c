@@ -20,6 +20,7 @@ struct ksyms {
 	size_t nr, cap;
 	char *names;
 	size_t names_len, names_cap;
+	uint64_t preempt_mode; /* address of the variable preempt_dynamic_mode */
 };
 
 static const char *name_of(const struct ksyms *k, size_t i)
@@ -115,6 +116,8 @@ int ksyms_load(struct ksyms **out, const char *path)
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%" SCNx64 " %c %511s", &addr, &type, name) != 3)
 			continue;
+		if (!strcmp(name, "preempt_dynamic_mode"))
+			k->preempt_mode = addr;
 		if (type != 't' && type != 'T' && type != 'w' && type != 'W')
 			continue;
 		err = add(k, addr, name);
@@ -190,4 +193,9 @@ void ksyms_format(const struct ksyms *k, uint64_t addr, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%s+0x%" PRIx64, name_of(k, lo - 1),
 			 addr - k->by_addr[lo - 1].addr);
+}
+
+uint64_t ksyms_preempt_mode(const struct ksyms *k)
+{
+	return k->preempt_mode;
 }

@@ -27,4 +27,7 @@ void ksyms_format(const struct ksyms *k, uint64_t addr, char *buf, size_t size);
 /* False when the kernel hides addresses from this process (kptr_restrict, no CAP_SYSLOG). */
 bool ksyms_has_addresses(const struct ksyms *k);
 
+/* Address of the kernel's variable preempt_dynamic_mode, 0 when there is none or it is hidden. */
+uint64_t ksyms_preempt_mode(const struct ksyms *k);
+
 #endif

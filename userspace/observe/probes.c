@@ -26,14 +26,17 @@
 
 const struct probe_def obs_probe_defs[] = {
 	{
-		.name = "fuse_request_alloc",
+		.name = "fuse_args_to_req",
 		.purpose = "start of a request: its wait before the ring",
-		.clone_ok = true,
-		.target = {ONE("fuse_request_alloc", "fexit_alloc", "kret_alloc")},
+		.preemptible = true,
+		.target = {ONE("fuse_args_to_req", "fentry_args_to_req", "kprobe_args_to_req")},
 	},
 	{
 		.name = "flush_bg_queue",
 		.purpose = "wait in the background queue",
+		.needless_with = "virtio_fs_send_req",
+		.needless_why = "not needed: what leaves the background queue here goes straight "
+				"to the ring",
 		.target = {ONE("flush_bg_queue", "fentry_flush_bg", "kprobe_flush_bg")},
 	},
 	{
@@ -54,6 +57,7 @@ const struct probe_def obs_probe_defs[] = {
 		.name = "fuse_request_end",
 		.purpose = "end of a request: total, errors, bytes",
 		.required = true,
+		.preemptible = true,
 		.target = {{
 			.symbol = "fuse_request_end",
 			.progs = {[OBS_RUNG_FENTRY] = {"fentry_end"},
@@ -62,14 +66,22 @@ const struct probe_def obs_probe_defs[] = {
 		}},
 	},
 	{
-		.name = "request_wait_answer",
+		.name = "wake-up",
 		.purpose = "wake-up of the waiter",
-		.target = {ONE("request_wait_answer", "fexit_wait_answer", "kprobe_wait_answer",
-			       "kret_wait_answer")},
+		.preemptible = true,
+		.target = {{
+				   .symbol = "request_wait_answer",
+				   .progs = {[OBS_RUNG_FENTRY] = {"fexit_wait_answer"}},
+			   },
+			   {
+				   .symbol = "fuse_put_request",
+				   .progs = {[OBS_RUNG_KPROBE] = {"kprobe_put_request"}},
+			   }},
 	},
 	{
 		.name = "virtqueue_notify",
 		.purpose = "kicks sent and suppressed",
+		.preemptible = true,
 		.target = {ONE("virtqueue_notify", "fentry_notify", "kprobe_notify")},
 	},
 	{
@@ -80,6 +92,7 @@ const struct probe_def obs_probe_defs[] = {
 	{
 		.name = "send_forget_request",
 		.purpose = "forgets on hiprio",
+		.preemptible = true,
 		.target = {{
 			.symbol = "send_forget_request",
 			.progs = {[OBS_RUNG_FENTRY] = {"fentry_forget", "fexit_forget"},
@@ -119,79 +132,92 @@ const struct probe_def obs_probe_defs[] = {
 
 const size_t obs_nr_probe_defs = ARRAY_SIZE(obs_probe_defs);
 
-static bool has_rung(const struct probe_def *def, enum obs_rung rung, unsigned int allowed)
+static bool has_rung(const struct probe_def *def, const struct probe_plan *plan, enum obs_rung rung,
+		     unsigned int allowed)
 {
 	if (!(allowed & (1u << rung)))
 		return false;
 	for (size_t i = 0; i < PROBE_TARGETS; i++)
-		if (def->target[i].progs[rung][0])
+		if (plan->live[i] && def->target[i].progs[rung][0])
 			return true;
 	return false;
 }
 
-static enum obs_rung next_rung(const struct probe_def *def, enum obs_rung after,
+static enum obs_rung next_rung(const struct probe_def *def, const struct probe_plan *plan,
 			       unsigned int allowed)
 {
-	for (enum obs_rung r = after + 1; r < OBS_RUNGS; r++)
-		if (has_rung(def, r, allowed))
+	for (enum obs_rung r = plan->rung + 1; r < OBS_RUNGS; r++)
+		if (has_rung(def, plan, r, allowed))
 			return r;
 	return OBS_RUNG_NONE;
 }
 
-/* Finds @target's function, or a clone that gcc renamed; true when something may be attached to. */
-static bool find_symbol(const struct probe_def *def, const struct probe_target *target,
-			const struct ksyms *syms, char *out, size_t size, struct probe_plan *plan)
+bool obs_probe_uses(const struct probe_def *def, const struct probe_plan *plan, size_t t)
 {
-	const char *clone;
+	return plan->rung && plan->live[t] && def->target[t].progs[plan->rung][0];
+}
 
-	if (ksyms_has(syms, target->symbol)) {
-		snprintf(out, size, "%s", target->symbol);
-		return true;
-	}
-	clone = ksyms_clone(syms, target->symbol);
-	if (!clone) {
-		if (!plan->why[0])
-			snprintf(plan->why, sizeof(plan->why),
-				 "no symbol %s in this kernel (inlined, or its module is not "
-				 "loaded)",
-				 target->symbol);
-		return false;
-	}
-	snprintf(plan->why, sizeof(plan->why), "this kernel has it only as %s%s", clone,
-		 def->clone_ok ? "" : ", whose arguments differ");
-	snprintf(out, size, "%s", clone);
-	return def->clone_ok;
+/* A clone that gcc made of @symbol takes other arguments: it can only be reported. */
+static void say_missing(const struct ksyms *syms, const char *symbol, struct probe_plan *plan)
+{
+	const char *clone = ksyms_clone(syms, symbol);
+
+	if (clone)
+		snprintf(plan->why, sizeof(plan->why),
+			 "this kernel has it only as %s, whose arguments differ", clone);
+	else if (!plan->why[0])
+		snprintf(plan->why, sizeof(plan->why),
+			 "no symbol %s in this kernel (inlined, or its module is not loaded)",
+			 symbol);
+}
+
+/* Leaves the fentry rung for one that misses no call, if there is one. */
+static void avoid_preemption(const struct probe_def *def, unsigned int allowed,
+			     enum obs_preempt preempt, struct probe_plan *plan)
+{
+	struct probe_plan lower = *plan;
+
+	if (!def->preemptible || preempt == OBS_PREEMPT_NEVER || plan->rung != OBS_RUNG_FENTRY)
+		return;
+	obs_probe_lower(def, allowed, "would miss calls, as this kernel preempts", &lower);
+	if (lower.rung == OBS_RUNG_KPROBE)
+		*plan = lower;
 }
 
 void obs_probe_plan(const struct probe_def *def, const struct ksyms *syms, unsigned int allowed,
-		    struct probe_plan *plan)
+		    enum obs_preempt preempt, struct probe_plan *plan)
 {
-	bool clone = false, any = false;
+	bool any = false;
 
 	memset(plan, 0, sizeof(*plan));
-	for (size_t i = 0; i < PROBE_TARGETS; i++) {
-		if (!def->target[i].symbol)
-			continue;
-		plan->live[i] = find_symbol(def, &def->target[i], syms, plan->symbol[i],
-					    sizeof(plan->symbol[i]), plan);
-		if (!plan->live[i])
-			continue;
-		any = true;
-		clone |= strcmp(plan->symbol[i], def->target[i].symbol) != 0;
-	}
-	if (any && !clone)
-		plan->why[0] = '\0';
-	if (!any)
+	plan->needless = def->needless_with && ksyms_has(syms, def->needless_with);
+	if (plan->needless) {
+		snprintf(plan->why, sizeof(plan->why), "%s", def->needless_why);
 		return;
-	/* BTF describes a function under its own name: a clone can only have a kprobe. */
-	plan->rung = next_rung(def, clone ? OBS_RUNG_FENTRY : OBS_RUNG_NONE, allowed);
+	}
+	for (size_t i = 0; i < PROBE_TARGETS; i++) {
+		const char *symbol = def->target[i].symbol;
+
+		if (!symbol)
+			continue;
+		plan->live[i] = ksyms_has(syms, symbol);
+		if (plan->live[i])
+			snprintf(plan->symbol[i], sizeof(plan->symbol[i]), "%s", symbol);
+		else
+			say_missing(syms, symbol, plan);
+		any |= plan->live[i];
+	}
+	if (any)
+		plan->why[0] = '\0';
+	plan->rung = next_rung(def, plan, allowed);
+	avoid_preemption(def, allowed, preempt, plan);
 }
 
 void obs_probe_lower(const struct probe_def *def, unsigned int allowed, const char *why,
 		     struct probe_plan *plan)
 {
 	snprintf(plan->why, sizeof(plan->why), "%s: %s", obs_rung_name(plan->rung), why);
-	plan->rung = next_rung(def, plan->rung, allowed);
+	plan->rung = next_rung(def, plan, allowed);
 }
 
 static bool owns_prog(const struct probe_def *def, const char *prog)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "observe/guest.h"
+#include "observe/preempt.h"
 
 #define PROBE_TARGETS 3 /* functions that may serve a probe */
 #define PROBE_PROGS   2 /* programs that one function needs on one rung */
@@ -26,9 +27,11 @@ struct probe_def {
 	const char *purpose;
 	bool required;
 	bool locks; /* only with --locks */
-	/* The kretprobe needs no argument of the function, so a clone with other arguments will do.
-	 */
-	bool clone_ok;
+	/* The function runs with preemption on: where the kernel preempts, fentry misses some of
+	 * its calls (observe/preempt.h). */
+	bool preemptible;
+	const char *needless_with; /* a kernel that has this function does not need the probe */
+	const char *needless_why;
 	struct probe_target target[PROBE_TARGETS];
 };
 
@@ -42,16 +45,21 @@ struct probe_plan {
 	enum obs_rung rung;
 	bool live[PROBE_TARGETS];       /* the symbol exists */
 	char symbol[PROBE_TARGETS][64]; /* as the kernel calls it, perhaps a renamed clone */
+	bool needless;
 	char why[160];
 };
 
-/* First plan of @def: the best rung among @allowed (bits of 1 << rung) that @syms permits. */
+/* First plan of @def: the best rung among @allowed (bits of 1 << rung) that @syms permits and on
+ * which a kernel that preempts as @preempt misses none of its calls, if it has such a rung. */
 void obs_probe_plan(const struct probe_def *def, const struct ksyms *syms, unsigned int allowed,
-		    struct probe_plan *plan);
+		    enum obs_preempt preempt, struct probe_plan *plan);
 
 /* The rung below failed with @why: go one down. plan->rung is NONE when none is left. */
 void obs_probe_lower(const struct probe_def *def, unsigned int allowed, const char *why,
 		     struct probe_plan *plan);
+
+/* True when @plan attaches to target @t of @def. */
+bool obs_probe_uses(const struct probe_def *def, const struct probe_plan *plan, size_t t);
 
 /* Probe that owns program @prog, obs_nr_probe_defs if none. */
 size_t obs_probe_of_prog(const char *prog);

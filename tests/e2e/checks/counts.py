@@ -50,14 +50,8 @@ def errors_gained(before, after):
 
 
 def judge_ops(report, name, before, after, expected):
-    """Exactly the @expected requests by opcode. Those whose start was missed (conservation.py says
-    when) are missing here, and no others."""
-    got = ops_gained(before, after)
-    missed = gained(before, after, "start_missed")
-    short = {op: n - got.get(op, 0) for op, n in expected.items()}
-    report.check(name, set(got) <= set(expected) and min(short.values()) >= 0 and
-                 sum(short.values()) == missed,
-                 "%s, expected %s, start_missed %d" % (got, expected, missed))
+    """Exactly the @expected requests by opcode."""
+    report.equal(name, ops_gained(before, after), {op: n for op, n in expected.items() if n})
 
 
 def judge_getattrs(report, before, after, calls, name="getattr"):

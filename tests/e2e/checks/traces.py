@@ -25,9 +25,7 @@ def judge_all(report, everything, before, after):
     seen = dict(collections.Counter(r["op"] for r in everything))
     expected = counts.ops_gained(before, after)
     missing = {op: n - seen.get(op, 0) for op, n in expected.items() if n != seen.get(op, 0)}
-    # Wake-ups that a preemptible kernel hid have no record; at most one in a hundred.
-    report.check("all.ops", set(seen) <= set(expected) and
-                 all(0 <= n <= 1 + expected[op] / 100 for op, n in missing.items()),
+    report.check("all.ops", set(seen) <= set(expected) and not missing,
                  "%s, missing %s" % (seen, missing))
     strange = [r for r in everything if r["queue"] != 1 or r["tag"] != "data" or
                not {"input", "device", "complete", "total"} <= set(r["hops"])]
@@ -100,9 +98,7 @@ def judge_lost(report, records):
     said = re.findall(r"(\d+) more records lost, (\d+) in all", records.text("trace/lost.err"))
     lost = int(said[-1][1]) if said else 0
     report.at_least("lost", lost, 1, "records lost as said")
-    # On a preemptible kernel (7.3) a waiter's wake-up may not be seen, and that be noticed only when
-    # its request's memory is used again: the last of them are in neither count.
-    report.between("accounted", kept + lost, 3000 * 0.99, 3000, "%d kept + %d lost" % (kept, lost))
+    report.equal("accounted", kept + lost, 3000, "%d kept + %d lost" % (kept, lost))
     report.equal("sum", sum(int(more) for more, _ in said), lost, "of what was said in turn")
     early = re.findall("records lost", records.text("trace/lost.said"))
     report.at_least("early", len(early), 1, "said while running")

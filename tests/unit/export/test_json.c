@@ -253,7 +253,7 @@ static void a_full_disk_is_an_error(void **state)
 static void a_trace_record_has_its_hops(void **state)
 {
 	struct vqs_trace t = {.unique = 4,
-			      .alloc_ns = 1000,
+			      .start_ns = 1000,
 			      .submit_ns = 1500,
 			      .collect_ns = 9500,
 			      .end_ns = 9800,
@@ -309,7 +309,7 @@ static void assert_documented(struct json_object *o, const char *doc)
 static void every_field_is_documented(void **state)
 {
 	_cleanup_snapshot_ struct vqs_snapshot *s = fixture_guest(1);
-	const struct vqs_trace t = {.alloc_ns = 1, .submit_ns = 2, .end_ns = 3, .error = -5};
+	const struct vqs_trace t = {.start_ns = 1, .submit_ns = 2, .end_ns = 3, .error = -5};
 	_cleanup_free_ char *line = line_of(s), *trace = NULL;
 	_cleanup_object_ struct json_object *o = json_tokener_parse(line), *ot = NULL;
 	static char doc[64 << 10];

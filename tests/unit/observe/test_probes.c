@@ -43,7 +43,7 @@ static void best_rung_first(void **state)
 	struct ksyms *k = symbols(&t, "ffffffff81000000 T fuse_request_end\n");
 	struct probe_plan p;
 
-	obs_probe_plan(end, k, ALL, &p);
+	obs_probe_plan(end, k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_FENTRY);
 	assert_string_equal(p.symbol[0], "fuse_request_end");
 	assert_string_equal(p.why, "");
@@ -54,37 +54,110 @@ static void best_rung_first(void **state)
 	assert_int_equal(p.rung, OBS_RUNG_TRACEPOINT);
 	obs_probe_lower(end, ALL, "none", &p);
 	assert_int_equal(p.rung, OBS_RUNG_NONE);
-	obs_probe_plan(end, k, 1u << OBS_RUNG_KPROBE, &p);
+	obs_probe_plan(end, k, 1u << OBS_RUNG_KPROBE, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_KPROBE);
 	ksyms_free(k);
 }
 
-static void clones_are_found_or_reported(void **state)
+static void clones_are_reported(void **state)
 {
 	_cleanup_tree_ struct tree t;
-	struct ksyms *k = symbols(&t, "ffffffff81000000 t fuse_request_alloc.constprop.0\n"
-				      "ffffffff81000100 t flush_bg_queue.isra.0\n"
+	struct ksyms *k = symbols(&t, "ffffffff81000100 t flush_bg_queue.isra.0\n"
 				      "ffffffff81000200 t request_wait_answer.cold\n"
 				      "ffffffff81000300 t virtqueue_notify.part.0\n"
 				      "ffffffff81000400 t virtqueue_notify_more\n");
 	struct probe_plan p;
 
-	/* A kretprobe that needs no argument takes the clone. */
-	obs_probe_plan(probe("fuse_request_alloc"), k, ALL, &p);
-	assert_int_equal(p.rung, OBS_RUNG_KPROBE);
-	assert_string_equal(p.symbol[0], "fuse_request_alloc.constprop.0");
-	assert_non_null(strstr(p.why, "fuse_request_alloc.constprop.0"));
-	/* Others cannot trust the clone's arguments, and say so. */
-	obs_probe_plan(probe("flush_bg_queue"), k, ALL, &p);
+	/* Nobody can trust the clone's arguments. */
+	obs_probe_plan(probe("flush_bg_queue"), k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_NONE);
 	assert_non_null(strstr(p.why, "flush_bg_queue.isra.0"));
+	/* Nobody needs it where there is no input queue (since 6.11). */
+	assert_false(p.needless);
 	/* A cold part or a piece is not the function. */
-	obs_probe_plan(probe("request_wait_answer"), k, ALL, &p);
+	obs_probe_plan(probe("wake-up"), k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_NONE);
 	assert_non_null(strstr(p.why, "no symbol request_wait_answer"));
-	obs_probe_plan(probe("virtqueue_notify"), k, ALL, &p);
+	obs_probe_plan(probe("virtqueue_notify"), k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_NONE);
 	ksyms_free(k);
+}
+
+static void targets_may_have_rungs_of_their_own(void **state)
+{
+	const struct probe_def *wake = probe("wake-up");
+	_cleanup_tree_ struct tree t;
+	struct ksyms *k = symbols(&t, "ffffffff81000000 t request_wait_answer\n"
+				      "ffffffff81000100 t fuse_put_request\n");
+	struct probe_plan p;
+
+	obs_probe_plan(wake, k, ALL, OBS_PREEMPT_NEVER, &p);
+	assert_int_equal(p.rung, OBS_RUNG_FENTRY);
+	assert_true(obs_probe_uses(wake, &p, 0));
+	assert_false(obs_probe_uses(wake, &p, 1));
+	obs_probe_lower(wake, ALL, "refused", &p);
+	assert_int_equal(p.rung, OBS_RUNG_KPROBE);
+	assert_false(obs_probe_uses(wake, &p, 0));
+	assert_true(obs_probe_uses(wake, &p, 1));
+	obs_probe_lower(wake, ALL, "refused", &p);
+	assert_int_equal(p.rung, OBS_RUNG_NONE);
+	assert_false(obs_probe_uses(wake, &p, 1));
+	ksyms_free(k);
+}
+
+static void kernels_that_preempt(void **state)
+{
+	const unsigned int fentry = 1u << OBS_RUNG_FENTRY;
+	_cleanup_tree_ struct tree t;
+	struct ksyms *k = symbols(&t, "ffffffff81000000 T fuse_request_end\n"
+				      "ffffffff81000100 T virtqueue_get_buf\n"
+				      "ffffffff82000000 D preempt_dynamic_mode\n");
+	struct probe_plan p;
+
+	for (int preempt = 0; preempt <= OBS_PREEMPT_LAZY; preempt++) {
+		bool never = preempt == OBS_PREEMPT_NEVER;
+
+		obs_probe_plan(probe("fuse_request_end"), k, ALL, preempt, &p);
+		assert_int_equal(p.rung, never ? OBS_RUNG_FENTRY : OBS_RUNG_KPROBE);
+		assert_int_equal(strstr(p.why, "preempts") != NULL, !never);
+		/* Under a spinlock nobody is preempted. */
+		obs_probe_plan(probe("virtqueue_get_buf"), k, ALL, preempt, &p);
+		assert_int_equal(p.rung, OBS_RUNG_FENTRY);
+		/* Missing some is better than missing all. */
+		obs_probe_plan(probe("fuse_request_end"), k, fentry, preempt, &p);
+		assert_int_equal(p.rung, OBS_RUNG_FENTRY);
+	}
+	assert_true(ksyms_preempt_mode(k) == 0xffffffff82000000);
+	ksyms_free(k);
+}
+
+static void what_no_kernel_needs(void **state)
+{
+	_cleanup_tree_ struct tree t;
+	struct ksyms *k = symbols(&t, "ffffffff81000000 t flush_bg_queue\n"
+				      "ffffffff81000100 t virtio_fs_send_req\n");
+	struct probe_plan p;
+
+	obs_probe_plan(probe("flush_bg_queue"), k, ALL, OBS_PREEMPT_NEVER, &p);
+	assert_int_equal(p.rung, OBS_RUNG_NONE);
+	assert_true(p.needless);
+	assert_non_null(strstr(p.why, "not needed"));
+	ksyms_free(k);
+}
+
+static void preemption_models(void **state)
+{
+	assert_int_equal(obs_preempt_of_version("#1 SMP Debian 5.10"), OBS_PREEMPT_NEVER);
+	assert_int_equal(obs_preempt_of_version("#1 SMP PREEMPT Debian"), OBS_PREEMPT_FULL);
+	assert_int_equal(obs_preempt_of_version("#1 SMP PREEMPT_RT Debian"), OBS_PREEMPT_FULL);
+	assert_int_equal(obs_preempt_of_version("#1 SMP PREEMPT_LAZY x"), OBS_PREEMPT_LAZY);
+	assert_int_equal(obs_preempt_of_version("#1 SMP PREEMPT_DYNAMIC x"), OBS_PREEMPT_UNKNOWN);
+	assert_int_equal(obs_preempt_of_mode(-1), OBS_PREEMPT_UNKNOWN);
+	assert_int_equal(obs_preempt_of_mode(0), OBS_PREEMPT_NEVER);
+	assert_int_equal(obs_preempt_of_mode(1), OBS_PREEMPT_NEVER);
+	assert_int_equal(obs_preempt_of_mode(2), OBS_PREEMPT_FULL);
+	assert_int_equal(obs_preempt_of_mode(3), OBS_PREEMPT_LAZY);
+	assert_int_equal(obs_preempt_of_mode(4), OBS_PREEMPT_UNKNOWN);
 }
 
 static void any_of_several_targets_will_do(void **state)
@@ -94,12 +167,12 @@ static void any_of_several_targets_will_do(void **state)
 				      "ffffffff81000100 T fuse_dev_put\n");
 	struct probe_plan p;
 
-	obs_probe_plan(probe("spinlock slow path"), k, ALL, &p);
+	obs_probe_plan(probe("spinlock slow path"), k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_FENTRY);
 	assert_false(p.live[0]);
 	assert_true(p.live[2]);
 	assert_string_equal(p.why, "");
-	obs_probe_plan(probe("fuse_dev release"), k, ALL, &p);
+	obs_probe_plan(probe("fuse_dev release"), k, ALL, OBS_PREEMPT_NEVER, &p);
 	assert_int_equal(p.rung, OBS_RUNG_FENTRY);
 	assert_string_equal(p.why, "");
 	ksyms_free(k);
@@ -168,7 +241,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(best_rung_first),
-		cmocka_unit_test(clones_are_found_or_reported),
+		cmocka_unit_test(clones_are_reported),
+		cmocka_unit_test(targets_may_have_rungs_of_their_own),
+		cmocka_unit_test(kernels_that_preempt),
+		cmocka_unit_test(what_no_kernel_needs),
+		cmocka_unit_test(preemption_models),
 		cmocka_unit_test(any_of_several_targets_will_do),
 		cmocka_unit_test(addresses_have_names),
 		cmocka_unit_test(hidden_addresses),
