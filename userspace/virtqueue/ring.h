@@ -40,7 +40,7 @@ enum vq_fault {
 	VQ_FAULT_INDIRECT_LENGTH,  /* a table of no entry, or not of whole ones */
 	VQ_FAULT_INDIRECT_ADDRESS, /* a table that is not all within memory */
 	/* the device's, seen by the driver */
-	VQ_FAULT_USED_JUMP,    /* used idx is ahead of what was made available */
+	VQ_FAULT_USED_JUMP,    /* used idx is more than the queue size ahead */
 	VQ_FAULT_USED_HEAD,    /* a head beyond the queue size */
 	VQ_FAULT_USED_UNKNOWN, /* a head that is not in flight: never sent, or answered already */
 	VQ_FAULT_USED_LENGTH,  /* more bytes than the chain had room for */
