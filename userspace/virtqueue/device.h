@@ -101,8 +101,8 @@ static inline uint16_t vq_device_base(const struct vq_device *d)
  *
  * Rules (2.7.5, 2.7.6): a descriptor of no byte is allowed - nothing forbids it - and adds no
  * iovec; WRITE is ignored on a descriptor that refers to an indirect table; direct descriptors may
- * come before one that refers to a table, which is the last. Every read of guest memory is bounded
- * by the queue size plus the table's entries.
+ * come before one that refers to a table, which is the last. At most VQ_CHAIN_MAX (or the queue
+ * size) descriptors and one more are read, whatever the guest wrote.
  */
 int vq_device_pop(struct vq_device *d, struct vq_chain *c);
 
@@ -113,8 +113,8 @@ int vq_device_pop(struct vq_device *d, struct vq_chain *c);
 uint32_t vq_device_depth(const struct vq_device *d);
 
 /*
- * Whether a pop would find something, by a fresh look at the ring; true as well when it would find
- * a fault.
+ * Whether a pop would find something new, by a fresh look at the ring: a chain, or a fault that was
+ * not reported yet. False once the ring is broken, so that an owner who waits does not spin.
  */
 bool vq_device_has_avail(struct vq_device *d);
 
