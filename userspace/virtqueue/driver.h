@@ -36,6 +36,7 @@ struct vq_driver {
 	bool event_idx;
 	uint8_t fault;       /* enum vq_fault, the last one seen */
 	bool broken;         /* the used idx cannot be: nothing more is taken */
+	bool kick_due;       /* more than 2^16 entries since the last decision to kick */
 	uint16_t free_head;  /* first free descriptor, when nr_free */
 	uint32_t nr_free;    /* descriptors */
 	uint32_t in_flight;  /* requests */
@@ -77,7 +78,7 @@ void vq_driver_reset(struct vq_driver *d, uint16_t start);
  * Adds a request: @range[0 .. nr_read) for the device to read, then @nr_write to write. @indirect:
  * through the head's table, which takes one descriptor of the ring. @token comes back with the
  * reply. The device sees it after vq_driver_publish(). Returns the head; -EINVAL: no buffer, or
- * more than 2^32 - 1 writable bytes; -E2BIG: more buffers than the ring (or a table) holds at all;
+ * more than 2^32 - 1 bytes in all; -E2BIG: more buffers than the ring (or a table) holds at all;
  * -ENOSPC: no room before some reply is taken.
  */
 int vq_driver_add(struct vq_driver *d, const struct vq_range *range, uint32_t nr_read,
@@ -109,7 +110,7 @@ struct vq_reply {
  */
 int vq_driver_get_used(struct vq_driver *d, struct vq_reply *r);
 
-/* Whether get_used would find something. For polling: one load. */
+/* Whether get_used would find something new; false once d->broken. For polling: one load. */
 bool vq_driver_has_used(const struct vq_driver *d);
 
 /* Calls are not needed until enabled again; some may come yet. */
