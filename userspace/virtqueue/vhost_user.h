@@ -19,8 +19,6 @@ enum vhu_request {
 	VHU_SET_OWNER = 3,
 	VHU_RESET_OWNER = 4,
 	VHU_SET_MEM_TABLE = 5,
-	VHU_SET_LOG_BASE = 6,
-	VHU_SET_LOG_FD = 7,
 	VHU_SET_VRING_NUM = 8,
 	VHU_SET_VRING_ADDR = 9,
 	VHU_SET_VRING_BASE = 10,
@@ -124,10 +122,6 @@ struct vhu_inflight {
 	uint32_t padding;
 };
 
-struct vhu_log {
-	uint64_t mmap_size, mmap_offset;
-};
-
 /* The shared inflight region of GET/SET_INFLIGHT_FD, per queue, split rings. */
 struct vhu_inflight_desc {
 	uint8_t inflight;
@@ -147,7 +141,10 @@ struct vhu_inflight_queue {
 
 #define VHU_HEADER_BYTES 12u
 
-/* One message. The first fields are what goes over the socket, without a gap. */
+/*
+ * One message. The first fields are what goes over the socket, without a gap; so the payload's
+ * 64-bit fields are not aligned: copy them out, take no addresses.
+ */
 struct vhu_msg {
 	uint32_t request, flags, size;
 	union {
@@ -158,7 +155,6 @@ struct vhu_msg {
 		struct vhu_single_region mem_reg;
 		struct vhu_config config;
 		struct vhu_inflight inflight;
-		struct vhu_log log;
 		uint8_t bytes[272];
 	} __attribute__((packed, aligned(4))) payload;
 };
@@ -204,10 +200,10 @@ int vhu_send(int sock, const struct vhu_msg *m, const int *fds, uint32_t nr_fds,
 /*
  * Receives one message. Its descriptors come CLOEXEC into @fds, which is empty after an error.
  * 0; -ENODATA: the other side closed between two messages; -ECONNRESET: it closed within one;
- * -ETIMEDOUT: nothing came (when not one byte did, another call may go on);
- * -EPROTO: a message that breaks the protocol, *why (never NULL then) says how: wrong version,
- * reply flag where none belongs or missing, size that is not the request's, too many or too few
- * descriptors, counts out of bounds. After any error but that kind of -ETIMEDOUT: close it.
+ * -ETIMEDOUT: not a byte came, another call may go on; -EPROTO: what came breaks the protocol, *why
+ * (which never stays NULL then) says how: wrong version, reply flag where none belongs or missing,
+ * a size that is not the request's, too many or too few descriptors, counts out of bounds, a
+ * message that stops in its midst. After all of these but -ETIMEDOUT: close it.
  *
  * A request that this code does not know (VHU_FROM_FRONTEND) is received, with a payload of at
  * most sizeof(payload) and its descriptors closed, for the back-end to refuse: -EOPNOTSUPP, and
