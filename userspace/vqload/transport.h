@@ -45,6 +45,7 @@ struct load_options {
 	bool adjacent;           /* regions touch in guest-physical addresses, so that one buffer
 				  * may cross them; else there are gaps */
 	uint16_t start;          /* where the indices of all rings begin */
+	bool wait_for_socket;    /* until the time limit, when it is not there or nobody listens */
 	uint32_t timeout_ms;     /* for each step: connect, an answer, a queue that stops */
 	uint64_t features_off;   /* bits of device features not to use though offered */
 	uint64_t protocol_off;   /* the same for protocol features */
@@ -171,8 +172,9 @@ bool load_submit(struct load_queue *q);
 /*
  * Waits for a call of a queue, at most until @deadline_ns (vhu_deadline()), and takes it off the
  * eventfd. 0; -ETIMEDOUT; -EIO: the daemon signalled the queue's error eventfd; -ECONNRESET: it
- * closed the connection.
+ * closed the connection; -EPROTO: it sent a message that nobody asked for. Writes no t->error, so
+ * that a queue's own thread may call it.
  */
-int load_wait_call(struct load_transport *t, uint32_t queue, int64_t deadline_ns);
+int load_wait_call(const struct load_transport *t, uint32_t queue, int64_t deadline_ns);
 
 #endif
