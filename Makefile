@@ -13,6 +13,9 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BUILD ?= build
 # SANITIZE=1 builds everything under ASan and UBSan, in a folder of its own.
 SANITIZE ?= 0
+ifeq ($(SANITIZE),1)
+BUILD := build/sanitize
+endif
 
 VERSION := 0.1.0
 
@@ -22,7 +25,6 @@ ALL_CFLAGS := -std=gnu17 -Wall -Wextra -Werror -Wno-unused-parameter $(CFLAGS) -
 LIBS := -lbpf -lelf -lz -ljson-c
 TUI_LIBS := -lncursesw -ltinfo
 ifeq ($(SANITIZE),1)
-BUILD := build/sanitize
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
