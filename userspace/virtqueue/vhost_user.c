@@ -321,6 +321,12 @@ static const char *check_content(const struct vhu_msg *m, uint32_t nr_fds, bool 
 		if (!reply && nr_fds != (m->payload.u64 & VHU_VRING_NOFD ? 0 : 1))
 			return "a file descriptor that is missing, or announced as missing";
 		return NULL;
+	case VHU_GET_INFLIGHT_FD:
+	case VHU_SET_INFLIGHT_FD:
+		/* With the padding that C gives it, or without. */
+		if (m->size == 20 || m->size == 24 || (reply && m->request == VHU_SET_INFLIGHT_FD))
+			return NULL;
+		return "an inflight description that is not of its size";
 	case VHU_GET_CONFIG:
 	case VHU_SET_CONFIG:
 		if (reply && (!m->size || m->request == VHU_SET_CONFIG))
