@@ -13,6 +13,9 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BUILD ?= build
 # SANITIZE=1 builds everything under ASan and UBSan, in a folder of its own.
 SANITIZE ?= 0
+ifeq ($(SANITIZE),1)
+BUILD := build/sanitize
+endif
 
 VERSION := 0.1.0
 
@@ -22,7 +25,6 @@ ALL_CFLAGS := -std=gnu17 -Wall -Wextra -Werror -Wno-unused-parameter $(CFLAGS) -
 LIBS := -lbpf -lelf -lz -ljson-c
 TUI_LIBS := -lncursesw -ltinfo
 ifeq ($(SANITIZE),1)
-BUILD := build/sanitize
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
@@ -40,6 +42,9 @@ LIB_SRCS := $(wildcard userspace/common/*.c userspace/observe/*.c userspace/expo
 CLI_SRCS := $(wildcard userspace/cli/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(BUILD)/%.o)
+# The ring of both sides, and the front-end that drives a daemon: parts of programs of their own.
+VIRTQUEUE_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/virtqueue/*.c))
+VQLOAD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/vqload/*.c))
 UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/test_*.c))
 
 .PHONY: all help static install uninstall deps demo check unit bench format lint clean bpf-all man
@@ -71,7 +76,7 @@ $(BUILD)/userspace/%.o: userspace/%.c $(SKELS) Makefile
 $(BUILD)/vqsteer: $(CLI_OBJS) $(LIB_OBJS)
 	$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) $(TUI_LIBS)
 
--include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)
+-include $(patsubst %.o,%.d,$(LIB_OBJS) $(CLI_OBJS) $(VIRTQUEUE_OBJS) $(VQLOAD_OBJS))
 
 clean: ## remove what was built
 	rm -rf build
