@@ -50,7 +50,7 @@ struct load_op {
 
 /* The row of @opcode; NULL: no such opcode, or one that no guest sends (IOCTL, POLL, BMAP, ...). */
 const struct load_op *load_op(uint32_t opcode);
-/* Its name, or "OP_<n>" is not made up: "UNKNOWN". */
+/* Its name; "UNKNOWN" for one without a row. */
 const char *load_op_name(uint32_t opcode);
 /* By name, in any case; NULL: none. */
 const struct load_op *load_op_named(const char *name);
@@ -99,7 +99,11 @@ void load_req_init(struct load_req *r, void *in, uint32_t in_cap);
  * Every byte of the request is written, padding as zeros.
  */
 
-/* What the guest offers. load_init_linux() fills what Linux 7.3 offers on a virtio-fs mount. */
+/*
+ * What the guest offers. load_init_linux() fills what Linux 7.3 offers on a virtio-fs mount without
+ * DAX, but for FUSE_SECURITY_CTX and FUSE_CREATE_SUPP_GROUP: whoever offers these must then send
+ * extensions with CREATE, MKDIR, MKNOD and SYMLINK, and the builders do not.
+ */
 struct load_init {
 	uint32_t minor; /* of protocol 7 */
 	uint32_t max_readahead;
@@ -129,7 +133,7 @@ int load_build_access(struct load_req *r, const struct load_head *h, uint32_t ma
 int load_build_statfs(struct load_req *r, const struct load_head *h);
 int load_build_syncfs(struct load_req *r, const struct load_head *h);
 
-/* @flags: O_*, as open(2). CREATE's mode without the type. */
+/* @flags: O_*, as open(2); OPEN does not carry O_CREAT, O_EXCL, O_NOCTTY. */
 int load_build_open(struct load_req *r, const struct load_head *h, uint32_t flags);
 int load_build_opendir(struct load_req *r, const struct load_head *h, uint32_t flags);
 int load_build_create(struct load_req *r, const struct load_head *h, const char *name,
@@ -160,7 +164,8 @@ int load_build_mknod(struct load_req *r, const struct load_head *h, const char *
 		     uint32_t rdev, uint32_t umask);
 int load_build_unlink(struct load_req *r, const struct load_head *h, const char *name);
 int load_build_rmdir(struct load_req *r, const struct load_head *h, const char *name);
-/* @name in h->nodeid becomes @newname in @newdir. @flags: RENAME_*; 0 is sent as RENAME2 too. */
+/* @name in h->nodeid becomes @newname in @newdir. @flags: RENAME_*; 0 goes out as RENAME, like
+ * Linux. */
 int load_build_rename2(struct load_req *r, const struct load_head *h, const char *name,
 		       uint64_t newdir, const char *newname, uint32_t flags);
 /* The node @old gets one more name, @name in h->nodeid. */
