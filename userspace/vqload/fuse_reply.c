@@ -166,7 +166,7 @@ bool load_entry_sane(const struct fuse_entry_out *entry)
 
 void load_dirents_start(struct load_dirents *it, const void *data, size_t len, bool plus)
 {
-	*it = (struct load_dirents){.data = data, .len = len, .plus = plus};
+	*it = (struct load_dirents){.data = data, .len = data ? len : 0, .plus = plus};
 }
 
 static bool name_sane(const char *name, size_t len)
@@ -177,11 +177,12 @@ static bool name_sane(const char *name, size_t len)
 int load_dirents_next(struct load_dirents *it, struct load_dirent *d)
 {
 	size_t left = it->len - it->pos, head = it->plus ? sizeof(d->entry) : 0, size;
-	const uint8_t *at = it->data ? it->data + it->pos : NULL;
+	const uint8_t *at;
 	struct fuse_dirent de;
 
 	if (!left)
 		return 0;
+	at = it->data + it->pos;
 	if (left < head + FUSE_NAME_OFFSET)
 		return -EOVERFLOW;
 	memset(&d->entry, 0, sizeof(d->entry));

@@ -69,8 +69,9 @@ struct load_dirents {
 void load_dirents_start(struct load_dirents *it, const void *data, size_t len, bool plus);
 /*
  * 1: *d is the next one. 0: no more. -EBADMSG: what Linux answers with EIO (a name that is empty,
- * longer than LOAD_NAME_MAX or has a slash or a NUL in it). -EOVERFLOW: the last record is cut off,
- * which Linux skips in silence. it->pos is the record's position in both cases.
+ * longer than LOAD_NAME_MAX or has a slash in it), or a name with a NUL in it, which Linux would
+ * cut. -EOVERFLOW: the last record is cut off, which Linux skips in silence. it->pos is the
+ * record's position in both cases.
  */
 int load_dirents_next(struct load_dirents *it, struct load_dirent *d);
 

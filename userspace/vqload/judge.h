@@ -35,8 +35,9 @@ enum load_finding {
 	/* Elsewhere in Linux: it answers EIO to the program. */
 	LOAD_UNWANTED, /* "unwanted": 0 / used length, of a request that wants no reply */
 	LOAD_VALUE,    /* "value": the limit or 0 / the impossible value */
-	LOAD_DIRENT,   /* "dirent": bytes of data / position of the malformed record */
-	LOAD_DATA, /* "data": raised by the loop when verify.h says so; offset / first bad byte */
+	LOAD_DIRENT, /* "dirent": bytes of data / position of the malformed record (LISTXATTR: name)
+		      */
+	LOAD_DATA,   /* "data": raised by the loop when verify.h says so; offset / first bad byte */
 	/* Raised by the loop, which knows what is in flight. */
 	LOAD_DUPLICATE, /* "duplicate": the ring returned a request twice; 1 / times */
 	LOAD_UNKNOWN,   /* "unknown": it returned one that was never sent; ring size / id */
