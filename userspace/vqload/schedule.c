@@ -97,20 +97,19 @@ static int set_weights(struct load_schedule *s)
 
 static void follow_phases(struct load_schedule *s, uint64_t at_ns)
 {
-	bool moved = false;
+	uint64_t behind;
 
-	if (!s->nr_phases)
+	if (!s->nr_phases || at_ns < s->phase_end_ns)
 		return;
-	while (at_ns >= s->phase_end_ns) {
+	/* Whole rounds at once: phases may be short, and a guest may have slept. */
+	behind = (at_ns - s->phase_end_ns) / s->cycle_ns * s->cycle_ns;
+	s->phase_end_ns += behind;
+	while (at_ns >= s->phase_end_ns && s->phase_end_ns != UINT64_MAX) {
 		s->phase_now = (s->phase_now + 1) % s->nr_phases;
 		s->phase_end_ns =
 			add_saturated(s->phase_end_ns, s->phase[s->phase_now].duration_ns);
-		moved = true;
-		if (s->phase_end_ns == UINT64_MAX)
-			break;
 	}
-	if (moved)
-		set_weights(s);
+	set_weights(s);
 }
 
 static bool picks_random(const struct load_job *job)
@@ -141,9 +140,11 @@ int load_schedule_start(struct load_schedule *s, const struct load_job *job, uin
 	if (job->runtime_ns)
 		s->end_ns =
 			add_saturated(add_saturated(start_ns, job->ramp_time_ns), job->runtime_ns);
-	for (size_t i = 0; i < nr_phases; i++)
+	for (size_t i = 0; i < nr_phases; i++) {
 		if (!phases[i].duration_ns)
 			return -EINVAL;
+		s->cycle_ns = add_saturated(s->cycle_ns, phases[i].duration_ns);
+	}
 	if (nr_phases)
 		s->phase_end_ns = add_saturated(start_ns, phases[0].duration_ns);
 	plan(s);

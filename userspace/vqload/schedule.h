@@ -51,6 +51,7 @@ struct load_schedule {
 	const struct load_phase *phase;
 	size_t nr_phases, phase_now;
 	uint64_t phase_end_ns;
+	uint64_t cycle_ns;      /* of all phases */
 	const uint32_t *weight; /* the job's own */
 	struct load_picker picker;
 };
