@@ -13,6 +13,9 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BUILD ?= build
 # SANITIZE=1 builds everything under ASan and UBSan, in a folder of its own.
 SANITIZE ?= 0
+ifeq ($(SANITIZE),1)
+BUILD := build/sanitize
+endif
 
 VERSION := 0.1.0
 
@@ -22,7 +25,6 @@ ALL_CFLAGS := -std=gnu17 -Wall -Wextra -Werror -Wno-unused-parameter $(CFLAGS) -
 LIBS := -lbpf -lelf -lz -ljson-c
 TUI_LIBS := -lncursesw -ltinfo
 ifeq ($(SANITIZE),1)
-BUILD := build/sanitize
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
@@ -38,8 +40,10 @@ SKELS := $(BPF_NAMES:%=$(BUILD)/%.skel.h)
 # --- user space ---------------------------------------------------------------------------------
 LIB_SRCS := $(wildcard userspace/common/*.c userspace/observe/*.c userspace/export/*.c)
 CLI_SRCS := $(wildcard userspace/cli/*.c)
+LOAD_SRCS := $(wildcard userspace/vqload/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(BUILD)/%.o)
+LOAD_OBJS := $(LOAD_SRCS:%.c=$(BUILD)/%.o)
 UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/test_*.c))
 
 .PHONY: all help static install uninstall deps demo check unit bench format lint clean bpf-all man
@@ -71,7 +75,7 @@ $(BUILD)/userspace/%.o: userspace/%.c $(SKELS) Makefile
 $(BUILD)/vqsteer: $(CLI_OBJS) $(LIB_OBJS)
 	$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) $(TUI_LIBS)
 
--include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d)
+-include $(LIB_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(LOAD_OBJS:.o=.d)
 
 clean: ## remove what was built
 	rm -rf build

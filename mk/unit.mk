@@ -9,7 +9,7 @@ FIXTURES := $(wildcard tests/unit/*.c)
 # test_%.c may have helpers beside it, called %_*.c of the same folder.
 UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 
-$(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS)) $(LIB_OBJS)
+$(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(LOAD_OBJS)) $(LIB_OBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
