@@ -227,6 +227,7 @@ static uint32_t header_difference(const struct header *h, const struct load_bloc
 static void check_broken(const void *data, const struct header *h, const struct load_block *want,
 			 struct load_block_check *out)
 {
+	struct header good = header_of(want);
 	struct load_block own = *want;
 
 	out->state = LOAD_BLOCK_CORRUPT;
@@ -240,7 +241,8 @@ static void check_broken(const void *data, const struct header *h, const struct 
 		out->first_bad = header_difference(h, &out->found);
 	else if (first_difference(data, &own, FIRST) == want->length)
 		out->first_bad = header_difference(h, &own);
-	else if (first_difference(data, want, FIRST) == want->length)
+	else if (le32toh(h->crc) == crc_of(&good, data, want->length))
+		/* The body is what was wanted, and so is the crc: the generation lies. */
 		out->first_bad = header_difference(h, want);
 	else
 		check_torn(data, want, out);
