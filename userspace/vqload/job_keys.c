@@ -41,7 +41,8 @@ const struct load_key load_keys[] = {
 		JOB(rw),
 		.fallback = "read",
 		.help = "What the job does.",
-		.man = "Also spelled readwrite. See WORKLOADS; those that fio does not have work "
+		.man = "See WORKLOADS; rw may be called readwrite. Those that fio does not have "
+		       "work "
 		       "on names and attributes.",
 	},
 	{

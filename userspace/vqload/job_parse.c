@@ -139,6 +139,8 @@ static bool name_valid(const char *name)
 {
 	if (!*name || strlen(name) >= LOAD_JOB_NAME || *name == '.')
 		return false;
+	if (!strcmp(name, "phase") || !strcmp(name, "global"))
+		return false;
 	for (; *name; name++)
 		if (*name <= ' ' || *name > '~' || *name == '/' || *name == ']')
 			return false;
@@ -150,8 +152,8 @@ static int check_name(char **err, const char *where, const char *name)
 	if (name_valid(name))
 		return 0;
 	return load_job_fail(err, where,
-			     "%s is no name; give one of less than %d letters, digits and signs "
-			     "but /, ] and a leading dot",
+			     "%s is no name; give one of less than %d letters, digits and signs, "
+			     "but no blank, / or ], no leading dot, not global and not phase",
 			     vqs_quote(name).text, LOAD_JOB_NAME);
 }
 
