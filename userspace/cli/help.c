@@ -5,46 +5,9 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/prose.h"
 
-#define WIDTH       80
 #define HELP_COLUMN 25
-
-/*
- * Fills @text between column @indent and 80, an empty line between paragraphs. The cursor is at
- * @column already.
- */
-static void fill(FILE *f, const char *text, int indent, int column)
-{
-	bool first = true;
-
-	while (*text) {
-		int len = (int)strcspn(text, " \n");
-
-		if (!first && column + 1 + len > WIDTH) {
-			fputc('\n', f);
-			column = 0;
-			first = true;
-		}
-		if (first) {
-			fprintf(f, "%*s", indent - column, "");
-			column = indent;
-		} else {
-			fputc(' ', f);
-			column++;
-		}
-		fwrite(text, 1, (size_t)len, f);
-		column += len;
-		first = false;
-		text += len;
-		if (*text == '\n') {
-			fputs("\n\n", f);
-			column = 0;
-			first = true;
-		}
-		text += strspn(text, " \n");
-	}
-	fputc('\n', f);
-}
 
 /* "Show x." with range and default becomes "Show x (1 to 9, default 1)." */
 static void option_sentence(char *out, size_t size, const struct opt_spec *o, enum cmd_id cmd)
@@ -75,7 +38,7 @@ static void print_option(FILE *f, const struct opt_spec *o, enum cmd_id cmd)
 		column = 0;
 	}
 	option_sentence(text, sizeof(text), o, cmd);
-	fill(f, text, HELP_COLUMN, column);
+	vqs_fill(f, text, HELP_COLUMN, column);
 }
 
 static void print_options(FILE *f, enum cmd_id cmd)
@@ -93,19 +56,19 @@ static void print_examples(FILE *f, const struct cmd_spec *c)
 	fputs("\nExamples:\n", f);
 	for (const struct cmd_example *e = c->examples; e->line; e++) {
 		fprintf(f, "  %s\n", e->line);
-		fill(f, e->says, 6, 0);
+		vqs_fill(f, e->says, 6, 0);
 	}
 }
 
 static void print_overview(FILE *f)
 {
 	fputs("Usage: vqsteer COMMAND [OPTION]...\n\n", f);
-	fill(f, cli_about, 0, 0);
+	vqs_fill(f, cli_about, 0, 0);
 	fputs("\nCommands:\n", f);
 	for (int i = 0; i < CMDS; i++) {
 		int n = fprintf(f, "  %s", cli_commands[i].name);
 
-		fill(f, cli_commands[i].summary, 12, n);
+		vqs_fill(f, cli_commands[i].summary, 12, n);
 	}
 	fputs("\nStart with:\n"
 	      "  vqsteer doctor\n"
@@ -127,7 +90,7 @@ void help_print(FILE *f, int cmd)
 	c = &cli_commands[cmd];
 	fprintf(f, "Usage: vqsteer %s [OPTION]...%s%s\n\n", c->name, c->operand ? " " : "",
 		c->operand ? c->operand : "");
-	fill(f, c->about, 0, 0);
+	vqs_fill(f, c->about, 0, 0);
 	print_examples(f, c);
 	print_options(f, (enum cmd_id)cmd);
 	if (cmd != CMD_HELP)

@@ -6,71 +6,10 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/prose.h"
 
 /* The day the text last changed; pages must not differ from one build to the next. */
-#define MAN_DATE     "November 30, 2026"
-/* Escapes make a line longer. */
-#define SOURCE_WIDTH 70
-
-/* @text as roff sees text: nothing in it is a request or an escape, a dash is a minus. */
-static void put(FILE *f, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (c == '\\')
-			fputs("\\e", f);
-		else if (c == '-')
-			fputs("\\-", f);
-		else if ((c == '.' || c == '\'') && (i == 0 || text[i - 1] == '\n'))
-			fprintf(f, "\\&%c", c);
-		else
-			fputc(c, f);
-	}
-}
-
-/* @len bytes, broken at blanks to lines of less than 80 bytes. */
-static void put_lines(FILE *f, const char *text, size_t len)
-{
-	while (len) {
-		size_t cut = len;
-
-		while (cut > SOURCE_WIDTH) {
-			const char *blank = memrchr(text, ' ', cut);
-
-			if (!blank)
-				break;
-			cut = (size_t)(blank - text);
-		}
-		put(f, text, cut);
-		fputc('\n', f);
-		cut += cut < len;
-		text += cut;
-		len -= cut;
-	}
-}
-
-/* A new line for each sentence, as mdoc wants it; an empty line of @text starts a paragraph. */
-static void put_prose(FILE *f, const char *text)
-{
-	while (*text) {
-		const char *dot = text, *par = strstr(text, "\n\n");
-		size_t len;
-
-		while ((dot = strstr(dot, ". ")) && (dot[2] < 'A' || dot[2] > 'Z'))
-			dot += 2;
-		if (dot && (!par || dot < par))
-			len = (size_t)(dot - text) + 1;
-		else
-			len = par ? (size_t)(par - text) : strlen(text);
-		put_lines(f, text, len);
-		text += len;
-		if (text == par)
-			fputs(".Pp\n", f);
-		text += strspn(text, " \n");
-	}
-}
-
+#define MAN_DATE "November 30, 2026"
 static void put_header(FILE *f, const char *cmd, const char *summary)
 {
 	char title[32] = "vqsteer", upper[32];
@@ -82,7 +21,7 @@ static void put_header(FILE *f, const char *cmd, const char *summary)
 	fprintf(f, ".\\\" Made by vqsteer help --man from its table of options; do not edit.\n");
 	fprintf(f, ".Dd %s\n.Dt %s 1\n.Os Linux\n", MAN_DATE, upper);
 	fprintf(f, ".Sh NAME\n.Nm %s\n.Nd ", title);
-	put(f, summary, strlen(summary));
+	vqs_mdoc_text(f, summary, strlen(summary));
 	fputc('\n', f);
 }
 
@@ -123,9 +62,9 @@ static void put_options(FILE *f, enum cmd_id cmd)
 		if (!opt_takes(o, cmd) || o->hidden)
 			continue;
 		put_option_line(f, ".It", o);
-		put_prose(f, opt_text(o, cmd)->help);
+		vqs_mdoc_prose(f, opt_text(o, cmd)->help);
 		if (opt_text(o, cmd)->man)
-			put_prose(f, opt_text(o, cmd)->man);
+			vqs_mdoc_prose(f, opt_text(o, cmd)->man);
 		if (o->range)
 			fprintf(f, "The range is %s.\n", o->range);
 		if (o->fallback)
@@ -140,9 +79,9 @@ static void put_examples(FILE *f, const struct cmd_spec *c)
 		return;
 	fputs(".Sh EXAMPLES\n", f);
 	for (const struct cmd_example *e = c->examples; e->line; e++) {
-		put_prose(f, e->says);
+		vqs_mdoc_prose(f, e->says);
 		fputs(".Pp\n.Dl ", f);
-		put(f, e->line, strlen(e->line));
+		vqs_mdoc_text(f, e->line, strlen(e->line));
 		fputs(e[1].line ? "\n.Pp\n" : "\n", f);
 	}
 }
@@ -154,13 +93,13 @@ static void put_exits(FILE *f, int cmd)
 		if (cmd == CMD_HELP && !cli_exits[i].helps)
 			continue;
 		fprintf(f, ".It %d\n", cli_exits[i].code);
-		put_prose(f, cli_exits[i].means);
+		vqs_mdoc_prose(f, cli_exits[i].means);
 	}
 	fputs(".El\n", f);
 	if (cmd == CMD_HELP)
 		return;
 	fputs(".Pp\n", f);
-	put_prose(f, cli_signals);
+	vqs_mdoc_prose(f, cli_signals);
 }
 
 static void put_files(FILE *f)
@@ -197,11 +136,11 @@ static void put_overview(FILE *f)
 	fputs(".Sh SYNOPSIS\n.Nm\n.Ar COMMAND\n.Op Ar OPTION ...\n.Nm\n.Fl \\-help\n"
 	      ".Nm\n.Fl \\-version\n.Sh DESCRIPTION\n",
 	      f);
-	put_prose(f, cli_about);
+	vqs_mdoc_prose(f, cli_about);
 	fputs(".Pp\nThe commands are:\n.Bl -tag -width Ds\n", f);
 	for (int i = 0; i < CMDS; i++) {
 		fprintf(f, ".It Cm %s\n", cli_commands[i].name);
-		put_prose(f, cli_commands[i].summary);
+		vqs_mdoc_prose(f, cli_commands[i].summary);
 	}
 	fputs(".El\n", f);
 }
@@ -220,10 +159,10 @@ static void put_command(FILE *f, enum cmd_id cmd)
 	put_header(f, c->name, c->summary);
 	put_synopsis(f, cmd);
 	fputs(".Sh DESCRIPTION\n", f);
-	put_prose(f, c->about);
+	vqs_mdoc_prose(f, c->about);
 	if (c->man) {
 		fputs(".Pp\n", f);
-		put_prose(f, c->man);
+		vqs_mdoc_prose(f, c->man);
 	}
 	put_options(f, cmd);
 }
@@ -244,11 +183,11 @@ void man_print(FILE *f, int cmd)
 		put_examples(f, &cli_commands[cmd]);
 	if (cmd != CMD_HELP) {
 		fputs(".Sh PRIVILEGES\n", f);
-		put_prose(f, cli_privileges);
+		vqs_mdoc_prose(f, cli_privileges);
 	}
 	if (cmd >= 0 && cli_commands[cmd].overhead) {
 		fputs(".Sh OVERHEAD\n", f);
-		put_prose(f, cli_commands[cmd].overhead);
+		vqs_mdoc_prose(f, cli_commands[cmd].overhead);
 	}
 	put_see_also(f, cmd);
 }

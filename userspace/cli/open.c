@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "common/cleanup.h"
+#include "common/words.h"
 #include "common/privilege.h"
 #include "observe/btf.h"
 #include "observe/devices.h"
@@ -25,7 +26,7 @@
 
 static void note_tag(FILE *f, const char *before, int *nr, const char *tag)
 {
-	fprintf(f, "%s%s", (*nr)++ ? ", " : before, opt_quote(tag).text);
+	fprintf(f, "%s%s", (*nr)++ ? ", " : before, vqs_quote(tag).text);
 }
 
 /* A device may be mounted in several places. */
@@ -70,7 +71,7 @@ static int no_mount(const struct cli_opts *o, const struct obs_mounts *m)
 	if (o->tag)
 		cli_error("no virtio-fs mount has tag %s%s; choose one that is mounted, or add "
 			  "--wait to wait for it",
-			  opt_quote(o->tag).text, known ? known : "");
+			  vqs_quote(o->tag).text, known ? known : "");
 	else
 		cli_error("no virtio-fs is mounted here%s; mount one (mount -t virtiofs TAG "
 			  "FOLDER), or add --wait to wait for it",
@@ -115,7 +116,7 @@ static int find_mount(const struct cli_opts *o)
 			return code;
 		if (!told)
 			cli_note("waiting for a virtio-fs mount%s%s", o->tag ? " with tag " : "",
-				 o->tag ? opt_quote(o->tag).text : "");
+				 o->tag ? vqs_quote(o->tag).text : "");
 		told = true;
 		if (!await_change(fileno(f))) {
 			cli_error("stopped before a virtio-fs was mounted");
@@ -179,7 +180,7 @@ static int check_btf(const struct cli_opts *o)
 		return CLI_OK;
 	cli_error("--btf: %s cannot be used: %s; give the BTF of this very kernel build, or leave "
 		  "it out",
-		  opt_quote(o->btf).text, why);
+		  vqs_quote(o->btf).text, why);
 	return CLI_USAGE;
 }
 

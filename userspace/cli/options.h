@@ -126,12 +126,6 @@ const struct opt_text *opt_text(const struct opt_spec *o, enum cmd_id cmd);
  */
 int opt_value(const struct opt_spec *o, const char *text, void *field);
 
-/* A copy of @text fit for a message: control characters as '?', at most 40 bytes, quoted. */
-struct opt_quoted {
-	char text[48];
-};
-struct opt_quoted opt_quote(const char *text);
-
 /* `vqsteer --help` for cmd < 0, else `vqsteer CMD --help`; at most 80 columns. */
 void help_print(FILE *f, int cmd);
 /* vqsteer(1) for cmd < 0, else vqsteer-CMD(1), in mdoc(7). */

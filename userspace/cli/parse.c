@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/words.h"
 
 /* Where parsing stands. */
 struct line {
@@ -43,56 +44,6 @@ static __attribute__((format(printf, 2, 3))) int fail(const struct line *l, cons
 	return -EINVAL;
 }
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int m = a < b ? a : b;
-
-	return m < c ? m : c;
-}
-
-/* Levenshtein's distance; words of the table are short, what the user typed may be anything. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[32], diagonal, up;
-	size_t len = strlen(b);
-
-	if (len >= ARRAY_SIZE(row) || strlen(a) > ARRAY_SIZE(row))
-		return UINT32_MAX;
-	for (size_t j = 0; j <= len; j++)
-		row[j] = (unsigned int)j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		diagonal = row[0];
-		row[0] = (unsigned int)i;
-		for (size_t j = 1; j <= len; j++) {
-			up = row[j];
-			row[j] = min3(up + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = up;
-		}
-	}
-	return row[len];
-}
-
-/* Keeps the nearest of the candidates it is shown, if it is near enough to be meant. */
-struct nearest {
-	const char *typed;
-	const char *name;
-	unsigned int best;
-};
-
-static void consider(struct nearest *n, const char *name)
-{
-	size_t len = strlen(n->typed);
-	unsigned int d = distance(n->typed, name);
-
-	/* An abbreviation is always near. */
-	if (len >= 2 && !strncmp(n->typed, name, len))
-		d = 1;
-	if (d < n->best && d <= (strlen(name) + 2) / 3) {
-		n->best = d;
-		n->name = name;
-	}
-}
-
 int opt_command(const char *name)
 {
 	for (int i = 0; i < CMDS; i++)
@@ -103,14 +54,14 @@ int opt_command(const char *name)
 
 static int fail_command(const struct line *l, const char *typed)
 {
-	struct nearest n = {.typed = typed, .best = UINT32_MAX};
+	struct vqs_nearest n = {.typed = typed, .best = UINT32_MAX};
 
 	for (int i = 0; i < CMDS; i++)
-		consider(&n, cli_commands[i].name);
+		vqs_consider(&n, cli_commands[i].name);
 	if (n.name)
 		return fail(l, "%s is no command; did you mean %s? vqsteer --help lists them all",
-			    opt_quote(typed).text, n.name);
-	return fail(l, "%s is no command; vqsteer --help lists them all", opt_quote(typed).text);
+			    vqs_quote(typed).text, n.name);
+	return fail(l, "%s is no command; vqsteer --help lists them all", vqs_quote(typed).text);
 }
 
 static bool allowed(const struct line *l, const struct opt_spec *o)
@@ -131,7 +82,7 @@ static const char *help_of(const struct line *l, char *buf, size_t size)
 /* @name without dashes, as typed with @dashes. */
 static int fail_option(const struct line *l, const char *dashes, const char *name)
 {
-	struct nearest n = {.typed = name, .best = UINT32_MAX};
+	struct vqs_nearest n = {.typed = name, .best = UINT32_MAX};
 	char typed[64], help[64];
 	bool elsewhere = false;
 
@@ -140,7 +91,7 @@ static int fail_option(const struct line *l, const char *dashes, const char *nam
 		const struct opt_spec *o = &cli_options[i];
 
 		if (allowed(l, o) && !o->hidden)
-			consider(&n, o->name);
+			vqs_consider(&n, o->name);
 		elsewhere = elsewhere || !strcmp(o->name, name) ||
 			    (o->letter && !name[1] && o->letter == name[0]);
 	}
@@ -148,13 +99,13 @@ static int fail_option(const struct line *l, const char *dashes, const char *nam
 	if (elsewhere && l->cmd >= 0)
 		return fail(l,
 			    "%s is an option of other commands, not of %s; leave it out, or see %s",
-			    opt_quote(typed).text, cli_commands[l->cmd].name, help);
+			    vqs_quote(typed).text, cli_commands[l->cmd].name, help);
 	if (elsewhere)
-		return fail(l, "%s belongs after a command; see %s", opt_quote(typed).text, help);
+		return fail(l, "%s belongs after a command; see %s", vqs_quote(typed).text, help);
 	if (n.name)
 		return fail(l, "%s is no option; did you mean --%s? %s lists them all",
-			    opt_quote(typed).text, n.name, help);
-	return fail(l, "%s is no option; %s lists them all", opt_quote(typed).text, help);
+			    vqs_quote(typed).text, n.name, help);
+	return fail(l, "%s is no option; %s lists them all", vqs_quote(typed).text, help);
 }
 
 static int store(const struct line *l, const struct opt_spec *o, const char *text)
@@ -162,10 +113,10 @@ static int store(const struct line *l, const struct opt_spec *o, const char *tex
 	int r = opt_value(o, text, (char *)l->args + o->offset);
 
 	if (r == -ERANGE)
-		return fail(l, "--%s: %s is out of range; give %s", o->name, opt_quote(text).text,
+		return fail(l, "--%s: %s is out of range; give %s", o->name, vqs_quote(text).text,
 			    o->give);
 	if (r)
-		return fail(l, "--%s: %s is not %s; give %s", o->name, opt_quote(text).text,
+		return fail(l, "--%s: %s is not %s; give %s", o->name, vqs_quote(text).text,
 			    o->what, o->give);
 	return 0;
 }
@@ -195,7 +146,7 @@ static int take_long(struct line *l, const char *word)
 			continue;
 		if (value && !o->arg)
 			return fail(l, "--%s takes no value; leave out %s", o->name,
-				    opt_quote(value - 1).text);
+				    vqs_quote(value - 1).text);
 		return take(l, o, value);
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name)), word);
@@ -243,7 +194,7 @@ static int take_operand(struct line *l, const char *word)
 		return 0;
 	}
 	return fail(l, "%s is one word too many; options begin with -, see %s",
-		    opt_quote(word).text, help_of(l, help, sizeof(help)));
+		    vqs_quote(word).text, help_of(l, help, sizeof(help)));
 }
 
 static int defaults(struct line *l)

@@ -201,24 +201,3 @@ int opt_value(const struct opt_spec *o, const char *text, void *field)
 		return store_number(o, text, field);
 	}
 }
-
-struct opt_quoted opt_quote(const char *text)
-{
-	struct opt_quoted q;
-	size_t n = 0;
-
-	q.text[n++] = '"';
-	for (; *text && n < 41; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		/* What a terminal obeys must not reach it through a message. */
-		q.text[n++] = c < 0x20 || c == 0x7f || c >= 0x80 ? '?' : *text;
-	}
-	if (*text) {
-		memcpy(q.text + n, "...", 3);
-		n += 3;
-	}
-	q.text[n++] = '"';
-	q.text[n] = '\0';
-	return q;
-}
