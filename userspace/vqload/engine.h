@@ -129,7 +129,8 @@ void load_engine_flush(struct load_engine *e);
 int load_engine_reap(struct load_engine *e);
 /*
  * As reap; when nothing was there waits for the first reply, until @deadline_ns of
- * CLOCK_MONOTONIC at the latest (0 then, too). Signals end the wait early with 0.
+ * CLOCK_MONOTONIC at the latest, mostly sooner (0 then, too): at least ten times a second, so that
+ * the caller can look at what else there is. Signals end the wait early with 0.
  */
 int load_engine_wait(struct load_engine *e, uint64_t deadline_ns);
 /* Waits until nothing is in flight. 0, or the error. */
@@ -143,8 +144,8 @@ uint32_t load_engine_queue_free(const struct load_engine *e, uint32_t queue);
 /*
  * One request from start to end: submits a held slot, waits for its reply (others are handled
  * meanwhile), and judges it. The slot stays held; its out, data and used are the reply's. Returns 0
- * when there is a reply, whatever it says (*v), or the engine's error. Uncounted unless the caller
- * says otherwise before. Not from a callback.
+ * when there is a reply, whatever it says (*v; may be NULL), or the engine's error: then the slot
+ * may still be in flight, and load_slot_put() leaves it so. Not from a callback.
  */
 int load_call(struct load_engine *e, struct load_slot *s, struct load_verdict *v);
 /* The same for those who want the reply's error only: 0, the reply's own error, or -EIO for a reply
