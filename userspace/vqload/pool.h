@@ -52,7 +52,7 @@ struct load_slot {
 	uint64_t due_ns, sent_ns; /* latency counts from the first, age from the second */
 	uint64_t done_ns;         /* when the reply was seen */
 	uint64_t seq;             /* its number in the queue */
-	uint32_t used;            /* bytes, as the ring says: what load_read_*() take */
+	uint32_t used;            /* bytes of the reply, as the ring says */
 	enum load_slot_state state;
 
 	/* The pool's. */
@@ -107,6 +107,12 @@ void load_slot_guard(struct load_slot *s);
  * changed is laid again.
  */
 int64_t load_slot_check(struct load_slot *s);
+
+/* Bytes of @s->out that the reply filled: what load_read_*() take. */
+static inline uint32_t load_slot_out_len(const struct load_slot *s)
+{
+	return s->used < s->req.out_size ? s->used : s->req.out_size;
+}
 
 /* How the request lies in buffers, as Linux lays it: header, arguments, data, each of its own, data
  * in pages. Returns the number in all; *nr_read of them are for the device to read. */
