@@ -7,20 +7,30 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "common/cleanup.h"
+#include "common/clock.h"
 #include "vqload/conform.h"
 #include "vqload/hooks.h"
 #include "vqload/options.h"
 
+#define SAME_SIGNAL_NS 200000000u
+
 static volatile sig_atomic_t stop;
 
-/* The first asks for an end in order, the second ends at once. */
+/*
+ * The first asks for an end in order, a later one ends at once. Those who signal a process and its
+ * group, as timeout(1) does, mean one.
+ */
 static void on_signal(int sig)
 {
-	if (stop) {
+	static uint64_t first_ns;
+	uint64_t now = vqs_now_ns(CLOCK_MONOTONIC);
+
+	if (stop && now - first_ns > SAME_SIGNAL_NS) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
+	if (!stop)
+		first_ns = now;
 	stop = 1;
 }
 
@@ -38,12 +48,15 @@ static void install_signals(void)
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 }
 
-/* What was found counts more than that it could not be told. */
+/* @err: of writing, so far. What could not be told is no result. */
 static enum load_exit written(enum load_exit code, int err)
 {
-	if (!err && !fflush(stdout))
+	if (!err && fflush(stdout))
+		err = -errno;
+	if (!err && ferror(stdout))
+		err = -EIO;
+	if (!err)
 		return code;
-	err = err ? err : -errno;
 	if (err == -ENOMEM)
 		return LOAD_EXIT_FAILED;
 	if (err != -EPIPE)
@@ -54,10 +67,14 @@ static enum load_exit written(enum load_exit code, int err)
 	return LOAD_EXIT_OUTPUT;
 }
 
-static void complain(const char *command, const char *error)
+/* The report first, then what went wrong. */
+static enum load_exit told(enum load_exit code, int err, const char *command, const char *error)
 {
+	enum load_exit end = written(code, err);
+
 	if (*error)
 		fprintf(stderr, "vqload %s: %s\n", command, error);
+	return end;
 }
 
 static enum load_exit cmd_run(const struct load_args *a)
@@ -77,10 +94,9 @@ static enum load_exit cmd_run(const struct load_args *a)
 		err = load_report_json(&r, stdout);
 	else if (r.judge && r.wall_ns)
 		err = load_report_text(&r, stdout);
-	fflush(stdout);
-	complain("run", r.error);
+	code = told(code, err, "run", r.error);
 	load_report_free(&r);
-	return written(code, err);
+	return code;
 }
 
 static enum load_exit cmd_check(const struct load_args *a)
@@ -93,10 +109,9 @@ static enum load_exit cmd_check(const struct load_args *a)
 		err = load_check_json(&c, stdout);
 	else if (c.nr)
 		err = load_check_text(&c, stdout);
-	fflush(stdout);
-	complain("check", c.error);
+	code = told(code, err, "check", c.error);
 	load_check_free(&c);
-	return written(code, err);
+	return code;
 }
 
 static enum load_exit cmd_hook(enum load_exit (*hook)(const struct load_hook_args *),

@@ -93,7 +93,8 @@ static int fill_lane(struct run_lane *l)
 		if (sent <= 0)
 			return sent;
 		l->held = false;
-		if (now > l->due.at_ns && now - l->due.at_ns > l->counts.behind_ns)
+		if (l->schedule.arrival != LOAD_ARRIVAL_CLOSED && now > l->due.at_ns &&
+		    now - l->due.at_ns > l->counts.behind_ns)
 			l->counts.behind_ns = now - l->due.at_ns;
 	}
 	return 0;
