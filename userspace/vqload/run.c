@@ -297,7 +297,9 @@ static int load(struct run *r)
 	for (uint32_t i = 1; i < r->nr_threads; i++)
 		if (r->thread[i].started)
 			pthread_join(r->thread[i].id, NULL);
-	report->wall_ns = vqs_now_ns(CLOCK_MONOTONIC) - r->start_ns;
+	for (uint32_t i = 0; i < r->nr_threads; i++)
+		if (r->thread[i].end_ns > r->start_ns + report->wall_ns)
+			report->wall_ns = r->thread[i].end_ns - r->start_ns;
 	report->counted_ns = report->wall_ns;
 	if (count_from > r->start_ns && count_from != UINT64_MAX)
 		report->counted_ns = report->wall_ns > count_from - r->start_ns
@@ -469,8 +471,25 @@ static enum load_exit run(struct run *r)
 	return verdict(r);
 }
 
+/* After the daemon's end nothing can be removed. */
+static void tell_leftovers(struct run *r)
+{
+	struct load_report *report = r->report;
+	size_t n = 0, len = strlen(report->error);
+
+	for (size_t i = 0; r->copy && i < r->nr_copies; i++)
+		for (uint32_t k = 0; r->copy[i].file && k < r->copy[i].nr_files; k++)
+			n += r->copy[i].file[k].made;
+	if (n && len < sizeof(report->error))
+		snprintf(report->error + len, sizeof(report->error) - len,
+			 "; %zu file%s that vqload made stay%s on the share", n, n == 1 ? "" : "s",
+			 n == 1 ? "s" : "");
+}
+
 static void take_down(struct run *r)
 {
+	if (r->device.engine && load_engine_status(r->device.engine))
+		tell_leftovers(r);
 	for (uint32_t i = 0; i < r->nr_threads; i++)
 		for (uint32_t k = 0; r->thread && k < r->thread[i].nr_lanes; k++)
 			run_meta_free(&r->thread[i].lane[k], r);

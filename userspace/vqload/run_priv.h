@@ -113,7 +113,8 @@ struct run_thread {
 	uint32_t nr_lanes;
 	pthread_t id;
 	bool started;
-	int err; /* engine's */
+	uint64_t end_ns; /* of the load; verifying comes after it */
+	int err;         /* engine's */
 };
 
 /* run_files.c. Return 0 or -errno; run_fail() leaves the message in the report. */
