@@ -2,7 +2,8 @@
 /*
  * What the parts of a run share.
  *
- *	run.c        set-up, threads, merging
+ *	run.c        threads, merging, taking down
+ *	run_setup.c  what the jobs want, engines, lanes
  *	run_files.c  files: made, filled, opened before; removed after
  *	run_loop.c   one thread: lanes -> engine -> replies, until all is done
  *	run_lane.c   a lane's data requests: which comes next, and what its reply means
@@ -116,6 +117,11 @@ struct run_thread {
 	uint64_t end_ns; /* of the load; verifying comes after it */
 	int err;         /* engine's */
 };
+
+/* run_setup.c. After an error the message is in the report. */
+enum load_exit run_prepare(struct run *r);
+int run_make_lanes(struct run *r);
+int run_start_lane(struct run *r, struct run_lane *l);
 
 /* run_files.c. Return 0 or -errno; run_fail() leaves the message in the report. */
 int run_files_make(struct run *r);
