@@ -29,4 +29,12 @@ BENCH_ROUNDS ?= 16
 bench-overhead: $(BUILD)/vqsteer $(BUILD)/bench/spin $(BUILD)/e2e/load ## throughput lost in a guest
 	tests/bench/overhead.py --rounds $(BENCH_ROUNDS)
 
-bench: bench-bodies bench-instructions bench-overhead ## what tracing costs: the figures of docs/performance.md
+.PHONY: bench-load bench-daemons
+bench-load: $(BUILD)/vqload ## what vqload itself costs per request, by its null responder
+	$(BUILD)/vqload null
+
+DAEMON_ROUNDS ?= 5
+bench-daemons: $(BUILD)/vqload ## the stock virtio-fs daemons beside each other
+	tests/bench/daemons.py --rounds $(DAEMON_ROUNDS)
+
+bench: bench-bodies bench-instructions bench-overhead bench-load bench-daemons ## what tracing costs: the figures of docs/performance.md

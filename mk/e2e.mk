@@ -21,3 +21,7 @@ E2E ?= # options of tests/e2e/run.sh, such as E2E='--kernels 6.12 --suite stock'
 
 e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/e2e/hold $(BUILD)/e2e/load ## end-to-end tests in guests of three kernels, 8 minutes
 	BUILD=$(BUILD) tests/e2e/run.sh $(E2E)
+
+.PHONY: e2e-load
+e2e-load: $(BUILD)/vqload ## vqload against the stock daemons, half a minute
+	BUILD=$(abspath $(BUILD)) tests/e2e/load_daemons.py

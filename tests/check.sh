@@ -71,6 +71,7 @@ step lint make --no-print-directory lint
 unit_tests
 step fuzz make --no-print-directory -j"$jobs" fuzz-short
 counted top make --no-print-directory e2e-top
+counted load make --no-print-directory e2e-load
 counted e2e make --no-print-directory e2e
 
 echo

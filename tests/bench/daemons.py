@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""virtio-fs daemons beside each other, natively, loaded by vqload: requests a second, p99, requests
+per second of the daemon's CPU time.
+
+Each round runs every load against every daemon in turn, and against the first one a second time: the
+spread between those two (A/A) says how much of a difference is noise. The first round is dropped,
+the rest are medians. Every run has a daemon of its own on a fresh share in memory.
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+RUST = os.path.join(os.environ.get("VQSTEER_LAB_CACHE") or os.path.expanduser(
+    os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "vqsteer-lab")),
+    "rust-virtiofsd", "run")
+DAEMONS = {
+    "C": ["/usr/lib/qemu/virtiofsd", "-f", "--thread-pool-size=0", "-o", "sandbox=chroot", "-o",
+          "log_level=warn", "--socket-path={socket}", "-o", "source={share}"],
+    "Rust": [RUST, "--sandbox", "none", "--log-level", "warn", "--socket-path={socket}",
+             "--shared-dir={share}"],
+}
+DATA = ["--bs=4k", "--size=64m", "--nrfiles=1"]
+LOADS = {
+    "getattr depth 1": ["--rw=getattr", "--iodepth=1"],
+    "getattr depth 32": ["--rw=getattr", "--iodepth=32"],
+    "read 4k depth 1": ["--rw=randread", "--iodepth=1"] + DATA,
+    "read 4k depth 32": ["--rw=randread", "--iodepth=32"] + DATA,
+    "read 1M depth 4": ["--rw=read", "--iodepth=4", "--bs=1m", "--size=64m"],
+    "create + unlink": ["--rw=create", "--iodepth=1"],
+}
+MODES = {  # vqload's CPU, the daemon's CPU, vqload's options
+    "pinned, polling": ("0", "1", ["--poll"]),
+    "pinned, waiting": ("0", "1", []),
+    "not pinned, waiting": (None, None, []),
+}
+
+
+def pinned(cpu, command):
+    return ["taskset", "-c", cpu] + command if cpu else command
+
+
+def one_run(daemon, load, mode, seconds):
+    own_cpu, daemon_cpu, options = MODES[mode]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as work:
+        socket, share = os.path.join(work, "sock"), os.path.join(work, "share")
+        os.mkdir(share)
+        command = [word.format(socket=socket, share=share) for word in DAEMONS[daemon]]
+        server = subprocess.Popen(pinned(daemon_cpu, command), start_new_session=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            said = subprocess.run(
+                pinned(own_cpu, [os.path.join(TOP, "build/vqload"), "run", "--json", "--wait",
+                                 "--socket", socket, "--queue-size=1024", "--ramp_time=200ms",
+                                 "--time_based=1", "--runtime=%dms" % (1000 * seconds)] + options +
+                       LOADS[load]), stdout=subprocess.PIPE, text=True, check=True).stdout
+        finally:
+            if server.poll() is None:
+                os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+    return figures(json.loads(said))
+
+
+def figures(run):
+    requests = sum(job["requests"] for job in run["jobs"])
+    p99 = max(job["latency_ns"]["p99"] for job in run["jobs"])
+    return {"rate": requests * 1e9 / run["counted_ns"], "p99": p99,
+            "per_cpu": run["daemon"]["requests_per_cpu_second"]}
+
+
+def measure(rounds, seconds, modes, loads):
+    seen = {}
+    turns = list(DAEMONS) + ["A/A"]
+    for turn in range(rounds + 1):
+        for mode in modes:
+            for load in loads:
+                for name in turns:
+                    daemon = name if name in DAEMONS else turns[0]
+                    got = one_run(daemon, load, mode, seconds)
+                    if turn:
+                        seen.setdefault((mode, load, name), []).append(got)
+        print("round %d of %d" % (turn, rounds), file=sys.stderr, flush=True)
+    return seen
+
+
+def spread(seen, mode, load):
+    first = next(iter(DAEMONS))
+    ratios = [b["rate"] / a["rate"] for a, b in zip(seen[mode, load, first],
+                                                    seen[mode, load, "A/A"])]
+    return max(abs(r - 1) for r in ratios)
+
+
+def table(seen, modes, loads):
+    for mode in modes:
+        print("\n%s\n\n| load | daemon | requests/s | p99 us | requests per daemon-CPU-second | A/A |" % mode)
+        print("| --- | --- | --- | --- | --- | --- |")
+        for load in loads:
+            for daemon in DAEMONS:
+                runs = seen[mode, load, daemon]
+                middle = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+                print("| %s | %s | %s | %.0f | %s | %.0f%% |" % (
+                    load, daemon, format(round(middle["rate"]), ","), middle["p99"] / 1000,
+                    format(round(middle["per_cpu"]), ","), 100 * spread(seen, mode, load)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--mode", action="append", choices=MODES)
+    parser.add_argument("--load", action="append", choices=LOADS)
+    args = parser.parse_args()
+    for name in [n for n, command in DAEMONS.items() if not shutil.which(command[0])]:
+        print("no daemon %s here: %s" % (name, DAEMONS.pop(name)[0]), file=sys.stderr)
+    modes, loads = args.mode or list(MODES), args.load or list(LOADS)
+    started = time.monotonic()
+    table(measure(args.rounds, args.seconds, modes, loads), modes, loads)
+    print("\n%d rounds of %g s a run, %.0f s in all" % (args.rounds, args.seconds,
+                                                       time.monotonic() - started))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""vqload against real daemons: QEMU's C virtiofsd and, where its package can be fetched, the Rust
+one. Each case has a daemon of its own on a fresh share, as these end with their first connection.
+Prints a line per assertion and, last, how many passed.
+"""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.normpath(os.path.join(HERE, "..", ".."))
+VQLOAD = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "vqload")
+LIMIT_S = 60
+KNOWN = "is known to"  # how a stock daemon's known fault is marked
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(name, good, figures):
+    counts["passed" if good else "failed"] += 1
+    print("%s %s: %s" % ("ok" if good else "not ok", name, figures), flush=True)
+    return good
+
+
+def skip(name, reason):
+    counts["skipped"] += 1
+    print("skip %s: %s" % (name, reason), flush=True)
+
+
+def c_virtiofsd(socket, share, *options):
+    return ["/usr/lib/qemu/virtiofsd", "-f", "--thread-pool-size=0", "-o", "sandbox=chroot",
+            "-o", "log_level=err", "--socket-path=" + socket, "-o", "source=" + share] + list(options)
+
+
+def rust_virtiofsd(socket, share, *options):
+    return [os.path.join(rust_folder(), "run"), "--sandbox", "none", "--log-level", "error",
+            "--socket-path=" + socket, "--shared-dir=" + share] + list(options)
+
+
+def rust_folder():
+    """Where fetch.sh has put it, "" when it cannot be fetched."""
+    if not hasattr(rust_folder, "found"):
+        said = subprocess.run([os.path.join(TOP, "tests/lab/fetch.sh"), "rust-virtiofsd"],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        rust_folder.found = said.stdout.strip() if said.returncode == 0 else ""
+    return rust_folder.found
+
+
+@contextlib.contextmanager
+def daemon(command, options=(), share=None):
+    """(socket, share, process); both gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="vqload-e2e.") as work:
+        socket = os.path.join(work, "sock")
+        share = share or os.path.join(work, "share")
+        os.makedirs(share, exist_ok=True)
+        process = subprocess.Popen(command(socket, share, *options), start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield socket, share, process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def vqload(*words):
+    return subprocess.run([VQLOAD] + list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=LIMIT_S, check=False)
+
+
+def run(socket, *words):
+    said = vqload("run", "--json", "--wait", "--socket", socket, *words)
+    try:
+        return said, json.loads(said.stdout)
+    except ValueError:
+        return said, None
+
+
+def judge_clean(name, said, report, least):
+    good = said.returncode == 0 and report is not None and report["judge"]["clean"]
+    if not check(name + ".clean", good, "exit %d, %s" % (said.returncode, said.stderr.strip()[-300:])):
+        return
+    done = sum(job["requests"] for job in report["jobs"])
+    check(name + ".requests", done >= least, "%d, at least %d" % (done, least))
+    faults = {f: n for f, n in report["judge"]["findings"].items() if n}
+    check(name + ".answered", report["vqload"]["sent"] == report["vqload"]["done"],
+          "sent %d, answered %d, findings %s" % (report["vqload"]["sent"],
+                                                 report["vqload"]["done"], faults))
+
+
+def test_opcodes(name, command):
+    with daemon(command) as (socket, _, _):
+        said = vqload("check", "--json", "--wait", "--socket", socket)
+    if not check(name + ".json", said.stdout.startswith("{"), said.stdout[:80] + said.stderr[-200:]):
+        return
+    report = json.loads(said.stdout)
+    known = [op["name"] for op in report["checks"] if KNOWN in op["reason"]]
+    for op in report["checks"]:
+        check("%s.%s" % (name, op["name"]), op["outcome"] in ("ok", "unsupported") or
+              op["name"] in known, "%s %s" % (op["outcome"], op["reason"]))
+    check(name + ".exit", said.returncode == (1 if known else 0),
+          "%d %s" % (said.returncode, said.stderr.strip()[-300:]))
+    check(name + ".clean", report["judge"]["clean"], report["judge"]["findings"])
+    working = [op["name"] for op in report["checks"] if op["outcome"] == "ok"]
+    check(name + ".most", len(working) >= 25, "%d of %d opcodes work" % (len(working),
+                                                                         len(report["checks"])))
+
+
+LOADS = {
+    "verify-write": (["--rw=write", "--bs=64k", "--size=16m", "--iodepth=8", "--verify=crc32c"], 256),
+    "verify-randrw": (["--rw=randrw", "--bs=4k", "--size=8m", "--iodepth=16", "--verify=crc32c",
+                       "--time_based", "--runtime=2"], 1000),
+    "read-1m": (["--rw=read", "--bs=1m", "--size=64m", "--iodepth=4", "--queue-size=1024"], 64),
+    "getattr": (["--rw=getattr", "--iodepth=32", "--time_based", "--runtime=1"], 1000),
+    "lookup": (["--rw=lookup", "--iodepth=8", "--time_based", "--runtime=1"], 500),
+    "create": (["--rw=create", "--iodepth=4", "--time_based", "--runtime=1"], 100),
+    "readdir": (["--rw=readdir", "--iodepth=4", "--time_based", "--runtime=1"], 100),
+    "open-loop": (["--rw=getattr", "--arrival=poisson", "--rate_iops=2000", "--iodepth=64",
+                   "--time_based", "--runtime=2"], 3500),
+    "small-ring": (["--rw=getattr", "--iodepth=1", "--queue-size=8", "--time_based",
+                               "--runtime=1", "--no-indirect", "--no-event-idx"], 100),
+}
+
+
+def test_loads(name, command):
+    for load, (words, least) in LOADS.items():
+        with daemon(command) as (socket, share, _):
+            said, report = run(socket, *words)
+            judge_clean("%s.%s" % (name, load), said, report, least)
+            check("%s.%s.left" % (name, load), not os.listdir(share), os.listdir(share)[:3])
+        if report and "verify" in load:
+            verified = sum(job["verified"] for job in report["jobs"])
+            check("%s.%s.verified" % (name, load), verified >= 100, "%d blocks" % verified)
+
+
+def test_two_queues(name, command, words):
+    """More queues than it has: known of stock daemons, one line, an exit code of its own."""
+    with daemon(command) as (socket, _, _):
+        said = vqload("run", "--wait", "--socket", socket, "--request-queues=2", "--rw=getattr")
+    lines = said.stderr.strip().splitlines()
+    check(name + ".exit", said.returncode == 4, said.returncode)
+    check(name + ".line", len(lines) == 1 and all(w in said.stderr for w in words), said.stderr.strip())
+
+
+def test_killed(name, command):
+    with daemon(command) as (socket, _, process):
+        load = subprocess.Popen([VQLOAD, "run", "--wait", "--socket", socket, "--rw=getattr",
+                                 "--iodepth=16", "--time_based", "--runtime=30",
+                                 "--no-progress"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        os.killpg(process.pid, signal.SIGKILL)
+        started = time.monotonic()
+        try:
+            _, err = load.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            load.kill()
+            _, err = load.communicate()
+        check(name, load.returncode == 5 and time.monotonic() - started < 10,
+              "exit %s after %.1f s: %s" % (load.returncode, time.monotonic() - started,
+                                            err.strip()[-200:]))
+
+
+def test_share(name, command, options, prepare, words=()):
+    """A share that cannot be written to: exit 8, and the message says which it is."""
+    with tempfile.TemporaryDirectory(prefix="vqload-share.") as share:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", prepare, "tmpfs", share], check=True)
+        try:
+            with daemon(command, options, share) as (socket, _, _):
+                said = vqload("run", "--wait", "--socket", socket, "--rw=write", "--bs=64k",
+                              "--size=8m")
+        finally:
+            subprocess.run(["umount", "-l", share], check=True)
+    check(name, said.returncode == 8 and all(w in said.stderr for w in words),
+          "exit %d: %s" % (said.returncode, said.stderr.strip()[-200:]))
+
+
+def test_bad_input():
+    def case(name, code, words, *arguments):
+        said = vqload(*arguments)
+        check("bad." + name, said.returncode == code and all(w in said.stderr for w in words),
+              "exit %d: %s" % (said.returncode, said.stderr.strip()[-200:]))
+
+    case("no-socket", 3, ["/nowhere/sock"], "run", "--socket", "/nowhere/sock", "--rw=getattr")
+    case("no-daemon-named", 2, ["--socket"], "run", "--rw=getattr")
+    with tempfile.TemporaryDirectory() as work:
+        job = os.path.join(work, "job.ini")
+        with open(job, "w", encoding="utf-8") as f:
+            f.write("[global]\nrw=randread\n\n[a]\niodepht=4\n")
+        case("job-key", 2, ["job.ini", "5", "iodepht", "iodepth"], "run", "--socket", "/nowhere/sock",
+             job)
+        plain = os.path.join(work, "plain")
+        with open(plain, "w", encoding="utf-8") as f:
+            f.write("")
+        case("not-a-socket", 3, [plain], "run", "--socket", plain, "--rw=getattr")
+    closes_at_once()
+
+
+def closes_at_once():
+    """A daemon that accepts and closes: no hang, its own exit code."""
+    import socket as sockets
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "sock")
+        with sockets.socket(sockets.AF_UNIX) as listener:
+            listener.bind(path)
+            listener.listen(4)
+            load = subprocess.Popen([VQLOAD, "run", "--socket", path, "--rw=getattr"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            listener.settimeout(10)
+            peer, _ = listener.accept()
+            peer.close()
+            _, err = load.communicate(timeout=LIMIT_S)
+    check("bad.closes-at-once", load.returncode in (3, 5), "exit %d: %s" % (load.returncode, err.strip()))
+
+
+def main():
+    daemons = {"c": (c_virtiofsd, ["QEMU"]), "rust": (rust_virtiofsd, ["Rust"])}
+    if not rust_folder():
+        skip("rust", "its package cannot be fetched: no network, and no cache of the lab")
+        del daemons["rust"]
+    test_bad_input()
+    for name, (command, words) in daemons.items():
+        test_opcodes(name + ".check", command)
+        test_loads(name, command)
+        test_two_queues(name + ".two-queues", command, ["1"] + words)
+        test_killed(name + ".killed", command)
+        test_share(name + ".read-only", command, (), "ro,size=16m", ["read-only"])
+        test_share(name + ".full", command, (), "size=1m", ["No space left"])
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
