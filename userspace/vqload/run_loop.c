@@ -30,8 +30,10 @@ int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 		}
 		err = more ? 0 : -ENOMEM;
 	}
-	if (!err)
-		r->forget[r->nr_forget++] = (struct run_forget){nodeid, n};
+	if (!err) {
+		r->forget[r->nr_forget] = (struct run_forget){nodeid, n};
+		__atomic_store_n(&r->nr_forget, r->nr_forget + 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return err;
 }
@@ -40,10 +42,15 @@ static bool take_forget(struct run *r, struct run_forget *f)
 {
 	bool any;
 
+	/* Mostly there is none: no lock for that. */
+	if (!__atomic_load_n(&r->nr_forget, __ATOMIC_RELAXED))
+		return false;
 	pthread_mutex_lock(&r->forget_lock);
 	any = r->nr_forget;
-	if (any)
-		*f = r->forget[--r->nr_forget];
+	if (any) {
+		*f = r->forget[r->nr_forget - 1];
+		__atomic_store_n(&r->nr_forget, r->nr_forget - 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return any;
 }
