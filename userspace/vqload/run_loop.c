@@ -30,8 +30,10 @@ int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 		}
 		err = more ? 0 : -ENOMEM;
 	}
-	if (!err)
-		r->forget[r->nr_forget++] = (struct run_forget){nodeid, n};
+	if (!err) {
+		r->forget[r->nr_forget] = (struct run_forget){nodeid, n};
+		__atomic_store_n(&r->nr_forget, r->nr_forget + 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return err;
 }
@@ -40,10 +42,15 @@ static bool take_forget(struct run *r, struct run_forget *f)
 {
 	bool any;
 
+	/* Mostly there is none: no lock for that. */
+	if (!__atomic_load_n(&r->nr_forget, __ATOMIC_RELAXED))
+		return false;
 	pthread_mutex_lock(&r->forget_lock);
 	any = r->nr_forget;
-	if (any)
-		*f = r->forget[--r->nr_forget];
+	if (any) {
+		*f = r->forget[r->nr_forget - 1];
+		__atomic_store_n(&r->nr_forget, r->nr_forget - 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return any;
 }
@@ -67,8 +74,7 @@ static void send_forgets(struct run_thread *t)
 	}
 }
 
-/* --- lanes -------------------------------------------------------------------------------------
- */
+/* --- lanes ------------------------------------------------------------------------------- */
 
 static bool is_over(const struct run_lane *l, uint64_t now)
 {
@@ -117,8 +123,7 @@ static bool must_stop(struct run *r)
 	return __atomic_load_n(&r->stop, __ATOMIC_RELAXED);
 }
 
-/* --- progress ----------------------------------------------------------------------------------
- */
+/* --- progress ---------------------------------------------------------------------------- */
 
 static uint64_t done_so_far(const struct run *r, uint32_t *in_flight)
 {
@@ -159,8 +164,7 @@ static void show_progress(struct run *r, struct progress *p, uint64_t now)
 	p->last_done = done;
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop ---------------------------------------------------------------------------- */
 
 /* Sends what is due; false: all lanes are done. */
 static bool step(struct run_thread *t, uint64_t *deadline)

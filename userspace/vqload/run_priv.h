@@ -49,8 +49,8 @@ struct run_copy {
 struct run_cycle {
 	uint32_t index, step, file;
 	uint64_t node, fh, offset;
-	uint64_t n; /* rounds that began */
-	bool flight;
+	uint64_t n;                    /* rounds that began */
+	char name[LOAD_JOB_NAME + 48]; /* of what it makes */
 };
 
 struct run_lane {
@@ -144,7 +144,6 @@ int run_meta_send(struct run_lane *l);
 /* What began is brought to its end, one after another. */
 void run_meta_finish(struct run_lane *l);
 void run_meta_free(struct run_lane *l, struct run *r);
-int run_meta_name(const struct run_lane *l, const struct run_cycle *c, char *name, size_t size);
 
 /* run_loop.c */
 int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n);
