@@ -28,7 +28,7 @@ struct request {
 	uint8_t args[ARGS_MAX];
 	/* The reply: arguments here, data in the chain already. */
 	uint32_t out_len, data_len;
-	uint8_t out[sizeof(struct fuse_statx_out)];
+	_Alignas(8) uint8_t out[sizeof(struct fuse_statx_out)];
 };
 
 size_t rsp_gather(void *to, const struct iovec *iov, uint32_t nr, size_t at, size_t len)
