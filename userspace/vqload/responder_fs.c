@@ -316,13 +316,16 @@ int load_fs_truncate(struct load_fs *fs, uint64_t nodeid, uint64_t size)
 
 static void read_pattern(uint64_t offset, uint8_t *to, size_t len)
 {
-	for (size_t i = 0; i < len;) {
-		uint64_t word = htole64((offset + i) & ~7ULL);
-		size_t skip = (offset + i) & 7, part = 8 - skip < len - i ? 8 - skip : len - i;
+	uint64_t word = htole64(offset & ~7ULL);
+	size_t skip = offset & 7, i = 8 - skip < len ? 8 - skip : len;
 
-		memcpy(to + i, (uint8_t *)&word + skip, part);
-		i += part;
+	memcpy(to, (uint8_t *)&word + skip, i);
+	for (; len - i >= 8; i += 8) {
+		word = htole64(offset + i);
+		memcpy(to + i, &word, 8);
 	}
+	word = htole64(offset + i);
+	memcpy(to + i, &word, len - i);
 }
 
 int64_t load_fs_read(struct load_fs *fs, uint64_t nodeid, uint64_t offset, void *to, size_t len)
