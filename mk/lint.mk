@@ -19,8 +19,8 @@ CPPCHECK_FLAGS := --quiet --std=c11 --language=c --error-exitcode=1 --inline-sup
 lint: man ## clang-format, cppcheck, shellcheck, mandoc
 	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	cppcheck $(CPPCHECK_FLAGS) userspace
-	shellcheck -x $(SHELL_FILES) $(BUILD)/vqsteer.bash
+	shellcheck -x $(SHELL_FILES) $(BUILD)/vqsteer.bash $(BUILD)/vqload.bash
 	@# Pages that are not installed yet are no mistake of the text.
-	@out=$$(mandoc -T lint -W style $(BUILD)/man/*.1 2>&1 | \
+	@out=$$(mandoc -T lint -W style $(BUILD)/man/*.[15] 2>&1 | \
 		grep -v -e 'referenced manual not found' -e 'outdated mandoc.db'); \
 	if [ -n "$$out" ]; then echo "$$out"; exit 1; fi

@@ -52,6 +52,18 @@ struct load_counts {
 	struct vqs_hist latency; /* ns, from due to done; of requests that want a reply */
 };
 
+/* As vqs_hist_add(), which has to do without an instruction for the logarithm. */
+static inline void load_hist_add(struct vqs_hist *h, uint64_t v)
+{
+	uint32_t shift =
+		v < 2 * VQS_HIST_SUB ? 0 : 63u - (uint32_t)__builtin_clzll(v) - VQS_HIST_SUB_BITS;
+
+	h->bucket[(shift << VQS_HIST_SUB_BITS) + (uint32_t)(v >> shift)]++;
+	h->sum += v;
+	if (v > h->max)
+		h->max = v;
+}
+
 struct load_stats {
 	uint32_t nr_queues;
 	struct load_counts *queue;       /* by queue, owned */

@@ -69,18 +69,6 @@ static void check_age(struct load_engine *e, struct load_slot *s)
 /* --- replies -----------------------------------------------------------------------------------
  */
 
-/* As vqs_hist_add(), which has to do without an instruction for this. */
-static inline void hist_add(struct vqs_hist *h, uint64_t v)
-{
-	uint32_t shift =
-		v < 2 * VQS_HIST_SUB ? 0 : 63u - (uint32_t)__builtin_clzll(v) - VQS_HIST_SUB_BITS;
-
-	h->bucket[(shift << VQS_HIST_SUB_BITS) + (uint32_t)(v >> shift)]++;
-	h->sum += v;
-	if (v > h->max)
-		h->max = v;
-}
-
 static void count(struct load_counts *c, const struct load_slot *s, const struct load_verdict *v)
 {
 	c->requests++;
@@ -91,7 +79,7 @@ static void count(struct load_counts *c, const struct load_slot *s, const struct
 	else if (s->req.opcode == FUSE_WRITE)
 		c->written_bytes += s->req.in_data_size;
 	if (s->req.out_size)
-		hist_add(&c->latency, s->done_ns > s->due_ns ? s->done_ns - s->due_ns : 0);
+		load_hist_add(&c->latency, s->done_ns > s->due_ns ? s->done_ns - s->due_ns : 0);
 }
 
 static void check_guards(struct load_engine *e, struct load_slot *s, struct load_verdict *v)
