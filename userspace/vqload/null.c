@@ -333,6 +333,44 @@ int load_null_json(const struct load_null_report *r, FILE *out)
 	return exp_write_line(&b, o, out);
 }
 
+static void complain(void *context, const char *text)
+{
+	fprintf(stderr, "vqload null: the front-end sent %s\n", text);
+}
+
+/* Serves others until it is to stop: `vqload null --socket S [MISDEED [EVERY]]`. */
+static enum load_exit serve(const struct load_hook_args *a)
+{
+	struct load_responder_options o = LOAD_RESPONDER_OPTIONS_DEFAULT;
+	_cleanup_(load_responder_freep) struct load_responder *r = NULL;
+	int err;
+
+	o.socket = a->device.socket;
+	o.queues = a->device.request_queues ? a->device.request_queues : 1;
+	o.complain = complain;
+	if (a->words && a->words[0]) {
+		o.misdeed = load_misdeed_named(a->words[0]);
+		o.every = a->words[1] ? (uint32_t)strtoul(a->words[1], NULL, 0) : 100;
+	}
+	if (o.misdeed == LOAD_MISDEEDS) {
+		fprintf(stderr, "vqload null: '%s' is no misdeed; there are:", a->words[0]);
+		for (int m = 0; m < LOAD_MISDEEDS; m++)
+			fprintf(stderr, " %s", load_misdeed_name((enum load_misdeed)m));
+		fputc('\n', stderr);
+		return LOAD_EXIT_USAGE;
+	}
+	err = load_responder_new(&o, &r);
+	if (!err)
+		err = load_responder_start(r);
+	if (err) {
+		fprintf(stderr, "vqload null: cannot serve %s: %s\n", o.socket, strerror(-err));
+		return LOAD_EXIT_CONNECT;
+	}
+	while (!a->stop || !*a->stop)
+		usleep(50000);
+	return LOAD_EXIT_CLEAN;
+}
+
 enum load_exit load_null_main(const struct load_hook_args *a)
 {
 	struct load_null_options o = {
@@ -344,6 +382,8 @@ enum load_exit load_null_main(const struct load_hook_args *a)
 	struct load_null_report r;
 	int err;
 
+	if (a->device.socket)
+		return serve(a);
 	if (o.queue_size < o.depth)
 		o.depth = o.queue_size;
 	err = load_null_run(&o, &r);
