@@ -11,9 +11,6 @@
 
 #include "vqload/hostile_priv.h"
 
-/* How long a daemon that we started is given to end by itself, to learn how it ended. */
-#define END_MS 20u
-
 static const struct {
 	const char *name;
 	const struct host_kind *kind;
@@ -102,21 +99,13 @@ static bool died(struct host *h)
 	return true;
 }
 
-static void await_end(struct host *h)
-{
-	int64_t deadline = vhu_deadline(END_MS);
-
-	while (h->child && !host_ended(h) && vhu_deadline(0) < deadline)
-		usleep(500);
-}
-
 /* A new connection, as @closed by this side or the other. */
 static enum load_outcome reopen(struct host *h, enum load_outcome fine)
 {
 	int err;
 
 	host_close(h);
-	await_end(h);
+	host_await_end(h);
 	err = host_open(h);
 	if (died(h))
 		return LOAD_DIED;

@@ -32,7 +32,8 @@ enum load_outcome {
 	LOAD_DIED,      /* by a signal, or a panic */
 	LOAD_HUNG,      /* no answer, or no new connection, within the time limit */
 	LOAD_GONE,      /* it ended, and nothing says how to start it again */
-	LOAD_ESCAPED,   /* it answered what leaves the share, or a name with a slash */
+	LOAD_ESCAPED,   /* it answered for what is outside of the share */
+	LOAD_WALKED,    /* it took a name with a slash, which nothing has, for a path */
 	LOAD_OVERWROTE, /* it wrote where it had no buffer */
 	LOAD_WRONG,     /* its answer to the healthy request is no good */
 	LOAD_OUTCOMES,

@@ -188,6 +188,8 @@ static int directory(struct host *h, uint64_t parent, const char *name, uint64_t
 		err = load_read_entry(host_out(h), used, &entry);
 	if (!err)
 		*nodeid = entry.nodeid;
+	if (!err && parent == FUSE_ROOT_ID)
+		h->scratch_ino = entry.attr.ino;
 	return err;
 }
 

@@ -44,11 +44,13 @@ static uint64_t stranger(struct host *h)
 /* Sends @n bytes; what the reply says, when there is one that is for this request. */
 static int64_t send(struct host *h, uint32_t queue, uint32_t n, uint32_t room)
 {
-	struct fuse_in_header sent = *header(h);
+	struct fuse_in_header sent = *header(h), digested = sent;
 	struct fuse_out_header got;
 	int64_t used;
 
-	host_digest(h, h->in.at, n < HEADER ? n : HEADER);
+	/* unique goes on from case to case. */
+	digested.unique = 0;
+	host_digest(h, &digested, n < HEADER ? n : HEADER);
 	used = host_exchange(h, queue, n, room, UNANSWERED_MS);
 	if (used == -ETIMEDOUT) {
 		h->r->unanswered++;
@@ -395,12 +397,13 @@ static void names(struct host *h)
 	host_say(h, "%s of a name %s", load_op_name(opcode), name.what);
 	answer = send(h, HOST_QUEUE, n, 4096);
 	if (!answer && name.forbidden)
-		h->found = LOAD_ESCAPED;
+		h->found = LOAD_WALKED;
 }
 
 /*
  * ".." of the root must not leave the share; of a directory in it, it is what a kernel asks for
- * when the share is exported by NFS (FUSE_EXPORT_SUPPORT), and then is its parent.
+ * when the share is exported by NFS (FUSE_EXPORT_SUPPORT), and then is its parent; or itself, where
+ * the daemon resolves each name with the directory as its root (RESOLVE_IN_ROOT).
  */
 static void dot_dot(struct host *h)
 {
@@ -414,9 +417,12 @@ static void dot_dot(struct host *h)
 	host_say(h, "LOOKUP of \"%s\" in %s", name, root ? "the root" : "a directory of it");
 	if (send(h, HOST_QUEUE, n, 144) || dot)
 		return;
-	if (!load_read_entry(host_out(h), 144, &entry) && entry.nodeid &&
-	    entry.attr.ino != h->root_ino)
-		h->found = LOAD_ESCAPED;
+	if (load_read_entry(host_out(h), 144, &entry) || !entry.nodeid ||
+	    entry.attr.ino == h->root_ino || entry.attr.ino == h->scratch_ino)
+		return;
+	h->found = LOAD_ESCAPED;
+	host_say(h, "\"..\" in %s: inode %llu, root %llu", root ? "the root" : "a directory",
+		 (unsigned long long)entry.attr.ino, (unsigned long long)h->root_ino);
 }
 
 const struct host_kind host_fuse_kinds[] = {

@@ -2,6 +2,7 @@
 /* The hostile guest's way to the daemon, and the daemon itself, when a command starts it. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 
 #define QUEUE_SIZE   64u
 #define REGION_BYTES (1u << 20)
+/* How long a daemon that we started is given to end by itself, to learn how it ended. */
+#define END_MS       20u
 /* Rings of hiprio and of queue 1 are in the first two; the third can be taken away. */
 #define REGIONS      3u
 
@@ -67,8 +70,23 @@ bool host_ended(struct host *h)
 	/* What the shell left behind. */
 	kill(-h->child, SIGKILL);
 	h->child = 0;
-	h->exit_status = status;
+	/* Of two in one case the worse one counts. */
+	if (h->exit_status == -1 || WIFSIGNALED(status) || WEXITSTATUS(status) > 100)
+		h->exit_status = status;
 	return true;
+}
+
+void host_await_end(struct host *h)
+{
+	int64_t deadline = vhu_deadline(END_MS);
+
+	while (h->child && !host_ended(h) && vhu_deadline(0) < deadline)
+		usleep(500);
+}
+
+int host_ensure(struct host *h)
+{
+	return h->o->restart && host_ended(h) ? start(h) : 0;
 }
 
 void host_kill(struct host *h)

@@ -18,6 +18,7 @@ static const char *const names[] = {
 	[LOAD_HUNG] = "hung",
 	[LOAD_GONE] = "gone",
 	[LOAD_ESCAPED] = "escaped",
+	[LOAD_WALKED] = "walked",
 	[LOAD_OVERWROTE] = "overwrote",
 	[LOAD_WRONG] = "wrong",
 };

@@ -41,7 +41,8 @@ struct host {
 	struct host_area in, out, table, spare; /* spare: in a region that can be removed */
 	uint32_t out_room;                      /* of the last request: its guards lie around it */
 	uint64_t unique;
-	uint64_t root_ino, scratch, sub, file, fh;
+	uint64_t root_ino, scratch_ino;
+	uint64_t scratch, sub, file, fh;
 	char detail[64];         /* what the case did, for its finding */
 	enum load_outcome found; /* by the case itself; LOAD_ANSWERED: nothing */
 };
@@ -74,6 +75,10 @@ void host_close(struct host *h);
 void host_kill(struct host *h);
 /* Looks whether our daemon ended; true: it is not running (any more). */
 bool host_ended(struct host *h);
+/* Gives it a moment to end, as some do with their connection. */
+void host_await_end(struct host *h);
+/* Starts it if it is ours and ended: 0 or -errno. */
+int host_ensure(struct host *h);
 /* Stops the queue, forgets what is in flight, starts it: 0 or -errno of the transport. */
 int host_restart_queue(struct host *h);
 
