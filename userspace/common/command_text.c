@@ -169,14 +169,28 @@ static void put_examples(FILE *f, const struct vqs_command *c)
 	}
 }
 
+/* The command whose name comes next after @last, or NULL. */
+static const char *next_name(const struct vqs_program *p, const char *last)
+{
+	const char *next = NULL;
+
+	for (size_t i = 0; i < p->nr_commands; i++) {
+		const char *name = p->command[i].name;
+
+		if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0))
+			next = name;
+	}
+	return next;
+}
+
 /* In order of their names, as mandoc wants them. */
 static void put_see_also(const struct vqs_program *p, FILE *f, int cmd)
 {
 	fputs(".Sh SEE ALSO\n", f);
 	if (cmd >= 0)
 		fprintf(f, ".Xr %s 1 ,\n", p->name);
-	for (size_t i = 0; cmd < 0 && i < p->nr_commands; i++)
-		fprintf(f, ".Xr %s-%s 1 ,\n", p->name, p->command[i].name);
+	for (const char *name = ""; cmd < 0 && (name = next_name(p, name));)
+		fprintf(f, ".Xr %s-%s 1 ,\n", p->name, name);
 	fprintf(f, ".Xr %s\n", p->see_also);
 }
 

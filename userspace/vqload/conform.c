@@ -97,6 +97,14 @@ bool conform_close(struct conform *k, uint64_t nodeid, uint64_t fh)
 	return conform_not(k, load_do_release(k->s, nodeid, fh, O_RDWR), 0, "closing a file");
 }
 
+bool conform_touch(struct conform *k, const char *name, uint64_t *nodeid)
+{
+	uint64_t fh;
+
+	return conform_make(k, name, name, (uint32_t)strlen(name), nodeid, &fh) ||
+	       conform_close(k, *nodeid, fh);
+}
+
 bool conform_mkdir(struct conform *k, const char *name, uint64_t *nodeid)
 {
 	struct fuse_entry_out entry;
@@ -234,6 +242,7 @@ static enum load_exit run_all(struct conform *k, struct load_check *out)
 	}
 	k->root = entry.nodeid;
 	run_group(k, out, conform_names);
+	run_group(k, out, conform_dirs);
 	run_group(k, out, conform_data);
 	run_group(k, out, conform_others);
 	if (!load_engine_status(k->d.engine))
@@ -267,7 +276,8 @@ enum load_exit load_check_run(const struct load_device_options *o, struct load_c
 	code = load_device_open(&k.d, &opts, IN_BYTES, SLOTS, DATA_BYTES);
 	k.s = &k.d.session;
 	c->judge = load_judge_new(256, o->details);
-	c->result = calloc(count(conform_names) + count(conform_data) + count(conform_others),
+	c->result = calloc(count(conform_names) + count(conform_dirs) + count(conform_data) +
+				   count(conform_others),
 			   sizeof(*c->result));
 	if (code) {
 		snprintf(c->error, sizeof(c->error), "%s", k.d.error);

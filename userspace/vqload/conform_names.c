@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks of names, nodes and directories. */
+/* Checks of names and nodes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 
 #define NOREPLACE 1u /* RENAME_* of linux/fs.h */
 #define EXCHANGE  2u
-#define FILES     40
-#define FEW       512u /* bytes: so that a directory takes several requests */
 
 static int lookup(struct conform *k, const char *name, struct fuse_entry_out *entry)
 {
@@ -26,15 +24,6 @@ static bool nlink_is_not(struct conform *k, uint64_t nodeid, uint32_t expected)
 	       conform_differs(k, attr.nlink, expected, "link count");
 }
 
-/* A closed file of @name. */
-static bool make(struct conform *k, const char *name, uint64_t *nodeid)
-{
-	uint64_t fh;
-
-	return conform_make(k, name, name, (uint32_t)strlen(name), nodeid, &fh) ||
-	       conform_close(k, *nodeid, fh);
-}
-
 static void check_lookup(struct conform *k)
 {
 	struct fuse_entry_out e, again;
@@ -43,7 +32,7 @@ static void check_lookup(struct conform *k)
 
 	memset(name, 'n', 256);
 	name[256] = '\0';
-	if (make(k, "a", &node) || conform_not(k, lookup(k, "a", &e), 0, "a file") ||
+	if (conform_touch(k, "a", &node) || conform_not(k, lookup(k, "a", &e), 0, "a file") ||
 	    conform_differs(k, e.nodeid, node, "node of a file just made") ||
 	    conform_differs(k, e.attr.mode & S_IFMT, S_IFREG, "its type") ||
 	    conform_differs(k, e.attr.size, 1, "its size") ||
@@ -60,7 +49,7 @@ static void check_getattr(struct conform *k)
 	struct fuse_attr attr;
 	uint64_t node;
 
-	if (make(k, "four", &node) ||
+	if (conform_touch(k, "four", &node) ||
 	    conform_not(k, load_do_getattr(k->s, node, &attr), 0, "a file") ||
 	    conform_differs(k, attr.mode, S_IFREG | 0644, "mode") ||
 	    conform_differs(k, attr.size, 4, "size") ||
@@ -76,7 +65,7 @@ static void check_statx(struct conform *k)
 	struct load_head h;
 	uint64_t node;
 
-	if (make(k, "four", &node))
+	if (conform_touch(k, "four", &node))
 		return;
 	h = conform_head(k, node);
 	if (conform_not(k, conform_send(k, load_build_statx(REQ(k), &h, NULL, STATX_BASIC_STATS)),
@@ -110,7 +99,7 @@ static void check_setattr(struct conform *k)
 	struct fuse_attr attr;
 	uint64_t node;
 
-	if (make(k, "four", &node) || setattr(k, node, &mode, &attr, "mode") ||
+	if (conform_touch(k, "four", &node) || setattr(k, node, &mode, &attr, "mode") ||
 	    conform_differs(k, attr.mode, S_IFREG | 0600, "mode") ||
 	    setattr(k, node, &more, &attr, "larger size") ||
 	    conform_differs(k, attr.size, 10000, "size made larger") ||
@@ -126,7 +115,7 @@ static void check_mkdir(struct conform *k)
 	struct fuse_entry_out e;
 	uint64_t node, file;
 
-	if (conform_mkdir(k, "d", &node) || make(k, "f", &file) ||
+	if (conform_mkdir(k, "d", &node) || conform_touch(k, "f", &file) ||
 	    conform_not(k, load_do_mkdir(k->s, k->dir, "d", 0755, &e), -EEXIST, "a second one") ||
 	    conform_not(k, load_do_mkdir(k->s, k->dir, "f", 0755, &e), -EEXIST, "over a file") ||
 	    conform_not(k, load_do_mkdir(k->s, file, "x", 0755, &e), -ENOTDIR, "in a file") ||
@@ -168,7 +157,7 @@ static void check_unlink(struct conform *k)
 	uint64_t node, dir;
 	int err;
 
-	if (make(k, "f", &node) || conform_mkdir(k, "d", &dir) ||
+	if (conform_touch(k, "f", &node) || conform_mkdir(k, "d", &dir) ||
 	    conform_not(k, load_do_unlink(k->s, k->dir, "f"), 0, "a file") ||
 	    conform_not(k, lookup(k, "f", &e), -ENOENT, "its name afterwards") ||
 	    conform_not(k, load_do_unlink(k->s, k->dir, "f"), -ENOENT, "it again"))
@@ -183,7 +172,7 @@ static void check_rmdir(struct conform *k)
 	struct fuse_entry_out e;
 	uint64_t node, dir;
 
-	if (make(k, "f", &node) || conform_mkdir(k, "d", &dir) ||
+	if (conform_touch(k, "f", &node) || conform_mkdir(k, "d", &dir) ||
 	    conform_not(k, load_do_mkdir(k->s, dir, "x", 0755, &e), 0, "making one inside") ||
 	    conform_not(k, load_do_rmdir(k->s, k->dir, "d"), -ENOTEMPTY, "one that is not empty") ||
 	    conform_not(k, load_do_rmdir(k->s, dir, "x"), 0, "an empty one") ||
@@ -206,7 +195,7 @@ static void check_rename(struct conform *k)
 	struct fuse_entry_out e;
 	uint64_t a, b, dir;
 
-	if (make(k, "a", &a) || make(k, "b", &b) || conform_mkdir(k, "d", &dir) ||
+	if (conform_touch(k, "a", &a) || conform_touch(k, "b", &b) || conform_mkdir(k, "d", &dir) ||
 	    conform_not(k, rename_to(k, "a", k->dir, "c", 0), 0, "to a new name") ||
 	    conform_not(k, lookup(k, "a", &e), -ENOENT, "the old name") ||
 	    conform_not(k, lookup(k, "c", &e), 0, "the new name") ||
@@ -225,7 +214,7 @@ static void check_rename2(struct conform *k)
 	struct fuse_entry_out e;
 	uint64_t a, b;
 
-	if (make(k, "a", &a) || make(k, "b", &b) ||
+	if (conform_touch(k, "a", &a) || conform_touch(k, "b", &b) ||
 	    conform_not(k, rename_to(k, "a", k->dir, "b", NOREPLACE), -EEXIST,
 			"NOREPLACE over a file") ||
 	    conform_not(k, rename_to(k, "a", k->dir, "b", EXCHANGE), 0, "EXCHANGE") ||
@@ -242,7 +231,7 @@ static void check_link(struct conform *k)
 	struct fuse_entry_out e;
 	uint64_t a;
 
-	if (make(k, "a", &a))
+	if (conform_touch(k, "a", &a))
 		return;
 	h = conform_head(k, k->dir);
 	if (conform_not(k, conform_send(k, load_build_link(REQ(k), &h, a, "b")), 0, "a file") ||
@@ -296,119 +285,6 @@ static void check_readlink(struct conform *k)
 		conform_fail(k, "it leads elsewhere");
 }
 
-/* --- directories -------------------------------------------------------------------------------
- */
-
-struct seen {
-	bool file[FILES], dot, dots;
-	uint32_t nr, twice, foreign;
-};
-
-static void see(struct conform *k, struct seen *s, const struct load_dirent *d)
-{
-	unsigned int n = 0;
-	bool *which = NULL;
-	char end;
-
-	if (!strcmp(d->name, "."))
-		which = &s->dot;
-	else if (!strcmp(d->name, ".."))
-		which = &s->dots;
-	else if (sscanf(d->name, "f%u%c", &n, &end) == 1 && n < FILES)
-		which = &s->file[n];
-	if (!which) {
-		s->foreign++;
-		return;
-	}
-	s->twice += *which;
-	*which = true;
-	s->nr++;
-	if (d->has_entry && which != &s->dot && which != &s->dots)
-		load_session_know(k->s, d->entry.nodeid, 1);
-}
-
-/* One request; true: stop. *more: there was something. */
-static bool read_some(struct conform *k, uint64_t fh, bool plus, uint64_t *offset, struct seen *s,
-		      bool *more)
-{
-	struct load_head h = conform_head(k, k->dir);
-	uint32_t size = plus ? 8 * FEW : FEW;
-	struct load_dirents it;
-	struct load_dirent d;
-	int err = conform_send(k, plus ? load_build_readdirplus(REQ(k), &h, fh, *offset, size)
-				       : load_build_readdir(REQ(k), &h, fh, *offset, size));
-
-	*more = false;
-	if (conform_not(k, err, 0, "reading"))
-		return true;
-	load_dirents_start(&it, k->slot->data, load_reply_data_len(REQ(k), k->slot->used), plus);
-	while (load_dirents_next(&it, &d) > 0) {
-		*more = true;
-		*offset = d.off;
-		see(k, s, &d);
-	}
-	return false;
-}
-
-static void check_directory(struct conform *k, bool plus)
-{
-	struct seen s = {0};
-	uint64_t node, fh, offset = 0;
-	bool more = true;
-	char name[16];
-
-	for (int i = 0; i < FILES; i++) {
-		snprintf(name, sizeof(name), "f%d", i);
-		if (make(k, name, &node))
-			return;
-	}
-	if (conform_not(k, load_do_opendir(k->s, k->dir, &fh), 0, "opening it"))
-		return;
-	while (more && s.nr < 4 * FILES)
-		if (read_some(k, fh, plus, &offset, &s, &more))
-			return;
-	if (conform_differs(k, s.foreign, 0, "names that nobody made") ||
-	    conform_differs(k, s.twice, 0, "names that came twice") ||
-	    conform_differs(k, s.nr - s.dot - s.dots, FILES, "names in it"))
-		return;
-	conform_not(k, load_do_releasedir(k->s, k->dir, fh), 0, "closing it");
-}
-
-static void check_readdir(struct conform *k)
-{
-	check_directory(k, false);
-}
-
-static void check_readdirplus(struct conform *k)
-{
-	check_directory(k, true);
-}
-
-static void check_opendir(struct conform *k)
-{
-	uint64_t node, fh;
-
-	if (make(k, "f", &node) ||
-	    conform_not(k, load_do_opendir(k->s, k->dir, &fh), 0, "a directory") ||
-	    conform_not(k, load_do_releasedir(k->s, k->dir, fh), 0, "closing it"))
-		return;
-	conform_not(k, load_do_opendir(k->s, node, &fh), -ENOTDIR, "a file");
-}
-
-static void check_fsyncdir(struct conform *k)
-{
-	struct load_head h;
-	uint64_t fh;
-	int err;
-
-	if (conform_not(k, load_do_opendir(k->s, k->dir, &fh), 0, "opening it"))
-		return;
-	h = conform_head(k, k->dir);
-	err = conform_send(k, load_build_fsyncdir(REQ(k), &h, fh, false));
-	load_do_releasedir(k->s, k->dir, fh);
-	conform_not(k, err, 0, "a directory");
-}
-
 const struct conform_check conform_names[] = {
 	{"lookup", check_lookup},     {"getattr", check_getattr},
 	{"statx", check_statx},       {"setattr", check_setattr},
@@ -416,7 +292,5 @@ const struct conform_check conform_names[] = {
 	{"unlink", check_unlink},     {"rmdir", check_rmdir},
 	{"rename", check_rename},     {"rename2", check_rename2},
 	{"link", check_link},         {"symlink", check_symlink},
-	{"readlink", check_readlink}, {"opendir", check_opendir},
-	{"readdir", check_readdir},   {"readdirplus", check_readdirplus},
-	{"fsyncdir", check_fsyncdir}, {NULL, NULL},
+	{"readlink", check_readlink}, {NULL, NULL},
 };

@@ -26,7 +26,8 @@ struct conform_check {
 };
 
 /* Groups, ended by a NULL name. */
-extern const struct conform_check conform_names[], conform_data[], conform_others[];
+extern const struct conform_check conform_names[], conform_dirs[], conform_data[];
+extern const struct conform_check conform_others[];
 
 /* A sender for @nodeid, and the slot's request: for a builder. */
 struct load_head conform_head(struct conform *k, uint64_t nodeid);
@@ -48,6 +49,8 @@ bool conform_fail(struct conform *k, const char *what);
 bool conform_make(struct conform *k, const char *name, const void *data, uint32_t len,
 		  uint64_t *nodeid, uint64_t *fh);
 bool conform_close(struct conform *k, uint64_t nodeid, uint64_t fh);
+/* A closed file whose content is its name. */
+bool conform_touch(struct conform *k, const char *name, uint64_t *nodeid);
 /* A directory in k->dir. */
 bool conform_mkdir(struct conform *k, const char *name, uint64_t *nodeid);
 /* Whether @nodeid has this size. */

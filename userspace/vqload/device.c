@@ -37,10 +37,10 @@ static enum load_exit exit_of(const struct load_device *d, int err)
 	}
 }
 
-/* What stock daemons are known to do with several request queues. */
+/* What stock daemons are known to do when they are given several request queues. */
 static const char *known(const struct load_device *d, enum load_exit code)
 {
-	if (d->transport.nr_queues <= 2)
+	if (d->transport.nr_queues <= 2 || d->session.started)
 		return "";
 	if (code == LOAD_EXIT_TIMEOUT)
 		return " (the Rust virtiofsd is known to hang with more than one request queue; "

@@ -28,9 +28,15 @@
 #include "vqload/transport.h"
 
 struct load_engine_options {
-	uint32_t in_bytes;      /* for header, arguments and names of one request */
-	bool poll;              /* look at the rings without sleep, instead of waiting for calls */
-	bool guard_all;         /* check the guards of every reply, else of one in 8 */
+	uint32_t in_bytes; /* for header, arguments and names of one request */
+	bool poll;         /* look at the rings without sleep, instead of waiting for calls */
+	/* Guards are laid for every request. To check them cost 55 of 230 ns per GETATTR (all of
+	 * the engine's work, depth 32, one queue), so that one reply in 8 is the default. */
+	/*
+	 * Check the guards of every reply, else of one in 8 (they are laid for all). Checking all
+	 * took 55 of 230 ns per GETATTR, the engine's work at depth 32 on one queue.
+	 */
+	bool guard_all;
 	uint64_t silence_ns;    /* no reply for so long while some are due: -ETIMEDOUT */
 	uint64_t age_ns;        /* default of slot->age_ns */
 	uint32_t details;       /* findings that the judge keeps in full */

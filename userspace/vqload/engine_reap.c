@@ -340,6 +340,8 @@ int load_call(struct load_engine *e, struct load_slot *s, struct load_verdict *v
 
 	load_engine_tick(e);
 	s->done = call_done;
+	/* Taken back below, whatever happens. */
+	/* cppcheck-suppress autoVariables */
 	s->owner = &c;
 	while ((err = load_engine_submit(e, s, 0)) == -ENOSPC && e->in_flight)
 		if (load_engine_wait(e, UINT64_MAX) < 0)

@@ -175,7 +175,7 @@ static enum load_exit dispatch(const struct load_args *a, int cmd)
 
 int main(int argc, char *argv[])
 {
-	struct vqs_parsed parsed;
+	struct vqs_parsed parsed = {.cmd = -1};
 	struct load_args args;
 	enum load_exit code;
 

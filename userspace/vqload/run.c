@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A run: set-up, threads, merging, taking down. */
+/* A run: threads, merging, taking down. */
 #include "vqload/run.h"
 
 #include <errno.h>
@@ -7,245 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/hist.h"
 #include "vqload/rng.h"
 #include "vqload/run_priv.h"
-
-#define IN_BYTES     1024u
-#define HIPRIO_SLOTS 64u
-#define FILL_BYTES   (1u << 20)
-
-/* --- what is wanted ----------------------------------------------------------------------------
- */
-
-static uint64_t share(uint64_t n, uint64_t part, uint64_t whole)
-{
-	return (uint64_t)((unsigned __int128)n * part / whole);
-}
-
-static enum load_exit check_jobs(struct run *r)
-{
-	char *err = NULL;
-
-	for (size_t i = 0; i < r->jobs->nr_jobs; i++) {
-		struct load_job *job = &r->jobs->job[i];
-
-		if (load_job_queues(job, r->device.transport.nr_queues - 1, &err)) {
-			run_fail(r, -EINVAL, "%s", err ? err : "no memory");
-			free(err);
-			return LOAD_EXIT_LACKS;
-		}
-		if (job->verify != LOAD_VERIFY_NONE && *job->filename && job->numjobs > 1) {
-			run_fail(r, -EINVAL,
-				 "job %s: verify with copies that share a file cannot tell whose "
-				 "block is there; leave out filename or numjobs",
-				 job->name);
-			return LOAD_EXIT_USAGE;
-		}
-		if (job->bs > r->bs_max)
-			r->bs_max = job->bs;
-		r->nr_copies += job->numjobs;
-	}
-	if (r->bs_max < LOAD_PAGE)
-		r->bs_max = LOAD_PAGE;
-	return LOAD_EXIT_CLEAN;
-}
-
-static bool in_thread(const struct run *r, uint32_t queue, uint32_t thread)
-{
-	return queue && (queue - 1) % r->nr_threads == thread;
-}
-
-/* Requests that can be in flight on a queue at once, and one for set-up. */
-static uint32_t slots_of(const struct run *r, uint32_t queue)
-{
-	uint64_t n = 1;
-
-	for (size_t i = 0; i < r->nr_copies; i++)
-		if (r->copy[i].job->weight[queue] || r->jobs->nr_phases)
-			n += r->copy[i].job->iodepth;
-	if (n > r->device.transport.opts.queue_size)
-		n = r->device.transport.opts.queue_size;
-	return (uint32_t)n;
-}
-
-static enum load_exit make_copies(struct run *r)
-{
-	size_t n = 0;
-
-	r->copy = calloc(r->nr_copies, sizeof(*r->copy));
-	if (!r->copy)
-		return LOAD_EXIT_FAILED;
-	for (size_t i = 0; i < r->jobs->nr_jobs; i++)
-		for (uint32_t k = 0; k < r->jobs->job[i].numjobs; k++)
-			r->copy[n++] = (struct run_copy){.job = &r->jobs->job[i], .number = k};
-	return LOAD_EXIT_CLEAN;
-}
-
-/* --- engines -----------------------------------------------------------------------------------
- */
-
-static uint32_t data_of(const struct run *r, uint32_t queue)
-{
-	/* Set-up fills files through queue 1, in large writes. */
-	return queue == 1 && r->bs_max < FILL_BYTES ? FILL_BYTES : r->bs_max;
-}
-
-static enum load_exit start_device(struct run *r)
-{
-	struct load_transport *t = &r->device.transport;
-	uint64_t bytes =
-		load_engine_region_bytes(&t->opts, IN_BYTES, 2 * t->nr_queues, HIPRIO_SLOTS, 0);
-
-	/* Of regions nothing is taken from the machine but what is touched. */
-	for (uint32_t q = 1; q < t->nr_queues; q++)
-		bytes += load_pool_bytes(slots_of(r, q), IN_BYTES, data_of(r, q));
-	return load_device_start(&r->device, bytes);
-}
-
-static int make_engine(struct run *r, struct run_thread *t)
-{
-	struct load_engine_options o = LOAD_ENGINE_OPTIONS_DEFAULT;
-	const struct load_device_options *d = &r->opts->device;
-	int err = 0;
-
-	o.in_bytes = IN_BYTES;
-	o.poll = d->poll;
-	o.guard_all = d->guard_all;
-	o.silence_ns = d->timeout_ns;
-	o.details = d->details;
-	o.pid = (uint32_t)getpid();
-	o.unique = LOAD_UNIQUE_STEP * (t->index + 1);
-	o.unique_step = LOAD_UNIQUE_STEP * r->nr_threads;
-	for (size_t i = 0; i < r->jobs->nr_jobs; i++)
-		o.guard_all |= r->jobs->job[i].verify != LOAD_VERIFY_NONE;
-	t->engine = load_engine_new(&r->device.transport, &o);
-	if (!t->engine)
-		return run_fail(r, -ENOMEM, "no memory for the engine");
-	if (t->index == 0)
-		err = load_engine_add_queue(
-			t->engine, 0, d->queue_size < HIPRIO_SLOTS ? d->queue_size : HIPRIO_SLOTS,
-			0);
-	for (uint32_t q = 1; !err && q < r->device.transport.nr_queues; q++)
-		if (in_thread(r, q, t->index))
-			err = load_engine_add_queue(t->engine, q, slots_of(r, q), data_of(r, q));
-	return err ? run_fail(r, err, "%s", load_engine_error(t->engine)) : 0;
-}
-
-static enum load_exit make_threads(struct run *r)
-{
-	uint32_t request_queues = r->device.transport.nr_queues - 1;
-
-	r->nr_threads = r->opts->threads < request_queues ? r->opts->threads : request_queues;
-	if (!r->nr_threads)
-		r->nr_threads = 1;
-	r->thread = calloc(r->nr_threads, sizeof(*r->thread));
-	if (!r->thread)
-		return LOAD_EXIT_FAILED;
-	for (uint32_t i = 0; i < r->nr_threads; i++) {
-		r->thread[i].run = r;
-		r->thread[i].index = i;
-		if (make_engine(r, &r->thread[i]))
-			return LOAD_EXIT_FAILED;
-	}
-	return LOAD_EXIT_CLEAN;
-}
-
-/* --- lanes -------------------------------------------------------------------------------------
- */
-
-/* The copy's part in this thread: its queues, and depth, rate and amount by their weights. */
-static bool restrict_job(struct run_lane *l, const struct run *r, uint32_t thread, uint64_t *part,
-			 uint64_t *whole)
-{
-	*part = *whole = 0;
-	for (uint32_t q = 0; q < LOAD_QUEUES; q++) {
-		*whole += l->job.weight[q];
-		if (in_thread(r, q, thread))
-			*part += l->job.weight[q];
-		else
-			l->job.weight[q] = 0;
-	}
-	if (!*part)
-		return false;
-	if (l->job.rate_iops) {
-		l->job.rate_iops = share(l->job.rate_iops, *part, *whole);
-		l->job.rate_iops += !l->job.rate_iops;
-	}
-	l->depth = (uint32_t)share(l->job.iodepth, *part, *whole);
-	l->depth += !l->depth;
-	return true;
-}
-
-/* Blocks are dealt out by what threads before this one have of the weights. */
-static void set_range(struct run_lane *l, const struct run *r, uint64_t part, uint64_t whole)
-{
-	uint64_t blocks = l->copy->blocks * l->copy->nr_files, before = 0;
-
-	for (uint32_t q = 0; q < LOAD_QUEUES; q++)
-		if (q && (q - 1) % r->nr_threads < l->thread->index)
-			before += l->copy->job->weight[q];
-	l->from = share(blocks, before, whole);
-	l->to = share(blocks, before + part, whole);
-	if (l->from == l->to)
-		l->to++;
-	l->position = l->from;
-	l->left = run_is_data(l) ? l->to - l->from : share(l->copy->nr_files, part, whole);
-	l->left += !l->left;
-	if (l->job.time_based)
-		l->left = UINT64_MAX;
-}
-
-static int make_lane(struct run *r, struct run_thread *t, struct run_copy *c, uint32_t index)
-{
-	struct run_lane *l = &t->lane[t->nr_lanes];
-	uint64_t part, whole;
-
-	*l = (struct run_lane){
-		.thread = t,
-		.copy = c,
-		.rw = &load_rws[c->job->rw],
-		.job = *c->job,
-		.index = index,
-	};
-	if (!restrict_job(l, r, t->index, &part, &whole))
-		return 0;
-	set_range(l, r, part, whole);
-	l->rng = load_mix64(c->job->randseed + 977) + c->number * 31 + t->index;
-	l->rng = load_mix64(l->rng);
-	t->nr_lanes++;
-	return run_is_data(l) ? 0 : run_meta_init(l, r);
-}
-
-static int make_lanes(struct run *r)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < r->nr_threads; i++) {
-		struct run_thread *t = &r->thread[i];
-
-		t->lane = calloc(r->nr_copies, sizeof(*t->lane));
-		if (!t->lane)
-			return run_fail(r, -ENOMEM, "no memory for jobs");
-		for (size_t c = 0; !err && c < r->nr_copies; c++)
-			err = make_lane(r, t, &r->copy[c], (uint32_t)(i * r->nr_copies + c));
-	}
-	return err;
-}
-
-static int start_lane(struct run *r, struct run_lane *l)
-{
-	uint64_t at = r->start_ns + l->job.startdelay_ns;
-
-	l->count_from_ns = at + l->job.ramp_time_ns;
-	if (load_schedule_start(&l->schedule, &l->job, l->copy->number + 1024 * l->thread->index,
-				r->jobs->phase, r->jobs->nr_phases, at))
-		return run_fail(r, -EINVAL, "job %s: no queue has a weight", l->job.name);
-	return 0;
-}
 
 /* --- the load ----------------------------------------------------------------------------------
  */
@@ -287,7 +53,7 @@ static int load(struct run *r)
 	r->start_ns = vqs_now_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; !err && i < r->nr_threads; i++)
 		for (uint32_t k = 0; !err && k < r->thread[i].nr_lanes; k++) {
-			err = start_lane(r, &r->thread[i].lane[k]);
+			err = run_start_lane(r, &r->thread[i].lane[k]);
 			if (r->thread[i].lane[k].count_from_ns < count_from)
 				count_from = r->thread[i].lane[k].count_from_ns;
 		}
@@ -297,7 +63,9 @@ static int load(struct run *r)
 	for (uint32_t i = 1; i < r->nr_threads; i++)
 		if (r->thread[i].started)
 			pthread_join(r->thread[i].id, NULL);
-	report->wall_ns = vqs_now_ns(CLOCK_MONOTONIC) - r->start_ns;
+	for (uint32_t i = 0; i < r->nr_threads; i++)
+		if (r->thread[i].end_ns > r->start_ns + report->wall_ns)
+			report->wall_ns = r->thread[i].end_ns - r->start_ns;
 	report->counted_ns = report->wall_ns;
 	if (count_from > r->start_ns && count_from != UINT64_MAX)
 		report->counted_ns = report->wall_ns > count_from - r->start_ns
@@ -393,27 +161,6 @@ static int fill_report(struct run *r)
 	return 0;
 }
 
-static enum load_exit check_limits(struct run *r)
-{
-	const struct load_session *s = &r->device.session;
-
-	for (size_t i = 0; i < r->jobs->nr_jobs; i++) {
-		const struct load_job *job = &r->jobs->job[i];
-		const struct load_rw_spec *rw = &load_rws[job->rw];
-
-		if ((!rw->reads || job->bs <= s->max_read) &&
-		    (!rw->writes || job->bs <= s->max_write))
-			continue;
-		run_fail(r, -EINVAL,
-			 "job %s: one request takes at most %u bytes to read and %u to write here "
-			 "(queue size %u); lower bs%s",
-			 job->name, s->max_read, s->max_write, r->opts->device.queue_size,
-			 r->opts->device.queue_size < 512 ? ", or raise --queue-size" : "");
-		return LOAD_EXIT_LACKS;
-	}
-	return LOAD_EXIT_CLEAN;
-}
-
 /* Of an error while files are laid out. */
 static enum load_exit share_exit(struct run *r, int err)
 {
@@ -429,29 +176,9 @@ static enum load_exit share_exit(struct run *r, int err)
 	return err == -ENOMEM ? LOAD_EXIT_FAILED : LOAD_EXIT_SHARE;
 }
 
-static enum load_exit prepare(struct run *r)
-{
-	enum load_exit code = load_device_connect(&r->device, &r->opts->device);
-
-	if (!code)
-		code = check_jobs(r);
-	if (!code)
-		code = make_copies(r);
-	if (!code)
-		code = start_device(r);
-	if (!code)
-		code = make_threads(r);
-	if (!code)
-		code = load_device_mount(&r->device, r->thread[0].engine);
-	if (code && !*r->report->error)
-		snprintf(r->report->error, sizeof(r->report->error), "%s",
-			 *r->device.error ? r->device.error : "out of memory");
-	return code ? code : check_limits(r);
-}
-
 static enum load_exit run(struct run *r)
 {
-	enum load_exit code = prepare(r);
+	enum load_exit code = run_prepare(r);
 	int err;
 
 	if (code)
@@ -460,7 +187,7 @@ static enum load_exit run(struct run *r)
 		return LOAD_EXIT_FAILED;
 	err = run_files_make(r);
 	if (!err)
-		err = make_lanes(r);
+		err = run_make_lanes(r);
 	if (err)
 		return share_exit(r, err);
 	if (load(r))
@@ -469,8 +196,25 @@ static enum load_exit run(struct run *r)
 	return verdict(r);
 }
 
+/* After the daemon's end nothing can be removed. */
+static void tell_leftovers(struct run *r)
+{
+	struct load_report *report = r->report;
+	size_t n = 0, len = strlen(report->error);
+
+	for (size_t i = 0; r->copy && i < r->nr_copies; i++)
+		for (uint32_t k = 0; r->copy[i].file && k < r->copy[i].nr_files; k++)
+			n += r->copy[i].file[k].made;
+	if (n && len < sizeof(report->error))
+		snprintf(report->error + len, sizeof(report->error) - len,
+			 "; %zu file%s that vqload made stay%s on the share", n, n == 1 ? "" : "s",
+			 n == 1 ? "s" : "");
+}
+
 static void take_down(struct run *r)
 {
+	if (r->device.engine && load_engine_status(r->device.engine))
+		tell_leftovers(r);
 	for (uint32_t i = 0; i < r->nr_threads; i++)
 		for (uint32_t k = 0; r->thread && k < r->thread[i].nr_lanes; k++)
 			run_meta_free(&r->thread[i].lane[k], r);

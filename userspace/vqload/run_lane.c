@@ -102,8 +102,6 @@ static void check_block(struct run_lane *l, const struct load_slot *s, const str
 		.length = l->job.bs,
 	};
 
-	if (!want.generation)
-		return;
 	l->counts.verified++;
 	if (!load_block_check(s->data, &want, want.generation, &found) &&
 	    found.state != LOAD_BLOCK_GOOD)
@@ -116,7 +114,8 @@ static void read_done(struct run_lane *l, struct load_slot *s, const struct load
 
 	if (f->busy)
 		f->busy[s->cookie[BLOCK_AT]]--;
-	if (v->error)
+	/* A block that nobody wrote may lie behind the end. */
+	if (v->error || (f->generation && !s->cookie[GENERATION]))
 		return;
 	if (!s->uncounted)
 		l->counts.read_bytes += v->data_len;

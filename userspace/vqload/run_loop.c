@@ -30,8 +30,10 @@ int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 		}
 		err = more ? 0 : -ENOMEM;
 	}
-	if (!err)
-		r->forget[r->nr_forget++] = (struct run_forget){nodeid, n};
+	if (!err) {
+		r->forget[r->nr_forget] = (struct run_forget){nodeid, n};
+		__atomic_store_n(&r->nr_forget, r->nr_forget + 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return err;
 }
@@ -40,10 +42,15 @@ static bool take_forget(struct run *r, struct run_forget *f)
 {
 	bool any;
 
+	/* Mostly there is none: no lock for that. */
+	if (!__atomic_load_n(&r->nr_forget, __ATOMIC_RELAXED))
+		return false;
 	pthread_mutex_lock(&r->forget_lock);
 	any = r->nr_forget;
-	if (any)
-		*f = r->forget[--r->nr_forget];
+	if (any) {
+		*f = r->forget[r->nr_forget - 1];
+		__atomic_store_n(&r->nr_forget, r->nr_forget - 1, __ATOMIC_RELAXED);
+	}
 	pthread_mutex_unlock(&r->forget_lock);
 	return any;
 }
@@ -215,11 +222,41 @@ static int load_loop(struct run_thread *t)
 	return load_engine_status(t->engine);
 }
 
+/*
+ * Jobs that only write are verified at their end, as in fio: each becomes one that reads its blocks
+ * in order, as fast as it can, and counts nothing but what it verified.
+ */
+static bool turn_to_verify(struct run_thread *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->nr_lanes; i++) {
+		struct run_lane *l = &t->lane[i];
+
+		if (l->job.verify == LOAD_VERIFY_NONE || !l->rw->writes || l->rw->reads)
+			continue;
+		l->rw = &load_rws[LOAD_RW_READ];
+		l->job.arrival = LOAD_ARRIVAL_CLOSED;
+		l->job.runtime_ns = l->job.rate_iops = 0;
+		l->job.fsync = 0;
+		l->position = l->from;
+		l->left = l->to - l->from;
+		l->ended = l->held = l->blocked = false;
+		l->count_from_ns = UINT64_MAX;
+		any |= !load_schedule_start(&l->schedule, &l->job, 0, NULL, 0,
+					    load_engine_now(t->engine));
+	}
+	return any;
+}
+
 void *run_thread_main(void *thread)
 {
 	struct run_thread *t = thread;
 
 	t->err = load_loop(t);
+	t->end_ns = load_engine_now(t->engine);
+	if (!t->err && !must_stop(t->run) && turn_to_verify(t))
+		t->err = load_loop(t);
 	for (uint32_t i = 0; !t->err && i < t->nr_lanes; i++)
 		if (!run_is_data(&t->lane[i]))
 			run_meta_finish(&t->lane[i]);

@@ -21,12 +21,6 @@
 #define LINK_BYTES    4095u
 #define LOCK_BYTES    16u
 
-int run_meta_name(const struct run_lane *l, const struct run_cycle *c, char *name, size_t size)
-{
-	return snprintf(name, size, "%s.%u.c%u.%u", l->job.name, l->copy->number, l->index,
-			c->index);
-}
-
 /* Needs a file of its own: two cycles that rename one file would miss it. */
 static bool has_own_file(const struct run_lane *l)
 {
@@ -35,7 +29,6 @@ static bool has_own_file(const struct run_lane *l)
 
 int run_meta_init(struct run_lane *l, struct run *r)
 {
-	char name[RUN_NAME];
 	int err = 0;
 
 	l->cycle = calloc(l->depth, sizeof(*l->cycle));
@@ -43,26 +36,25 @@ int run_meta_init(struct run_lane *l, struct run *r)
 	if (!l->cycle || !l->ready)
 		return run_fail(r, -ENOMEM, "no memory for %u cycles", l->depth);
 	for (uint32_t i = 0; !err && i < l->depth; i++) {
-		l->cycle[i].index = i;
+		struct run_cycle *c = &l->cycle[i];
+
+		c->index = i;
 		l->ready[l->nr_ready++] = l->depth - 1 - i;
-		run_meta_name(l, &l->cycle[i], name, sizeof(name));
+		snprintf(c->name, sizeof(c->name), "%s.%u.c%u.%u", l->job.name, l->copy->number,
+			 l->index, i);
 		if (has_own_file(l))
-			err = run_file_touch(r, l->copy->dir, name);
+			err = run_file_touch(r, l->copy->dir, c->name);
 		if (err)
 			run_fail(r, err, "job %s: cannot make file %s on the share: %s",
-				 l->job.name, name, strerror(-err));
+				 l->job.name, c->name, strerror(-err));
 	}
 	return err;
 }
 
 void run_meta_free(struct run_lane *l, struct run *r)
 {
-	char name[RUN_NAME];
-
-	for (uint32_t i = 0; l->cycle && has_own_file(l) && i < l->depth; i++) {
-		run_meta_name(l, &l->cycle[i], name, sizeof(name));
-		load_do_unlink(&r->device.session, l->copy->dir, name);
-	}
+	for (uint32_t i = 0; l->cycle && has_own_file(l) && i < l->depth; i++)
+		load_do_unlink(&r->device.session, l->copy->dir, l->cycle[i].name);
 	free(l->cycle);
 	free(l->ready);
 	l->cycle = NULL;
@@ -77,7 +69,6 @@ struct step {
 	struct run_cycle *c;
 	struct run_file *f; /* of the job, for this cycle */
 	struct load_slot *s;
-	char name[RUN_NAME];
 };
 
 static struct load_head head(struct step *t, uint64_t nodeid)
@@ -88,12 +79,12 @@ static struct load_head head(struct step *t, uint64_t nodeid)
 static int build_rename(struct step *t)
 {
 	struct load_head h = head(t, t->l->copy->dir);
-	char other[RUN_NAME + 4];
+	char other[sizeof(t->c->name) + 4];
 
-	snprintf(other, sizeof(other), "%s.to", t->name);
+	snprintf(other, sizeof(other), "%s.to", t->c->name);
 	if (t->c->step == 0)
-		return load_build_rename2(&t->s->req, &h, t->name, h.nodeid, other, 0);
-	return load_build_rename2(&t->s->req, &h, other, h.nodeid, t->name, 0);
+		return load_build_rename2(&t->s->req, &h, t->c->name, h.nodeid, other, 0);
+	return load_build_rename2(&t->s->req, &h, other, h.nodeid, t->c->name, 0);
 }
 
 static int build_setattr(struct step *t)
@@ -170,19 +161,19 @@ static int build_named(struct step *t, uint32_t opcode)
 	case FUSE_LOOKUP:
 		return load_build_lookup(r, &h, t->f->name);
 	case FUSE_CREATE:
-		return load_build_create(r, &h, t->name, O_RDWR | O_EXCL, 0644, 022);
+		return load_build_create(r, &h, t->c->name, O_RDWR | O_EXCL, 0644, 022);
 	case FUSE_MKNOD:
-		return load_build_mknod(r, &h, t->name, S_IFREG | 0644, 0, 022);
+		return load_build_mknod(r, &h, t->c->name, S_IFREG | 0644, 0, 022);
 	case FUSE_MKDIR:
-		return load_build_mkdir(r, &h, t->name, 0755, 022);
+		return load_build_mkdir(r, &h, t->c->name, 0755, 022);
 	case FUSE_LINK:
-		return load_build_link(r, &h, t->f->nodeid, t->name);
+		return load_build_link(r, &h, t->f->nodeid, t->c->name);
 	case FUSE_SYMLINK:
-		return load_build_symlink(r, &h, t->name, "vqload");
+		return load_build_symlink(r, &h, t->c->name, "vqload");
 	case FUSE_UNLINK:
-		return load_build_unlink(r, &h, t->name);
+		return load_build_unlink(r, &h, t->c->name);
 	case FUSE_RMDIR:
-		return load_build_rmdir(r, &h, t->name);
+		return load_build_rmdir(r, &h, t->c->name);
 	case FUSE_RENAME:
 		return build_rename(t);
 	default:
@@ -268,7 +259,6 @@ static int prepare(struct run_lane *l, struct run_cycle *c, struct load_slot *s)
 {
 	struct step t = {.l = l, .c = c, .f = &l->copy->file[c->file], .s = s};
 
-	run_meta_name(l, c, t.name, sizeof(t.name));
 	return build(&t, l->rw->steps[c->step]);
 }
 

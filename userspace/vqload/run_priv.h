@@ -2,7 +2,8 @@
 /*
  * What the parts of a run share.
  *
- *	run.c        set-up, threads, merging
+ *	run.c        threads, merging, taking down
+ *	run_setup.c  what the jobs want, engines, lanes
  *	run_files.c  files: made, filled, opened before; removed after
  *	run_loop.c   one thread: lanes -> engine -> replies, until all is done
  *	run_lane.c   a lane's data requests: which comes next, and what its reply means
@@ -48,8 +49,8 @@ struct run_copy {
 struct run_cycle {
 	uint32_t index, step, file;
 	uint64_t node, fh, offset;
-	uint64_t n; /* rounds that began */
-	bool flight;
+	uint64_t n;                    /* rounds that began */
+	char name[LOAD_JOB_NAME + 48]; /* of what it makes */
 };
 
 struct run_lane {
@@ -113,8 +114,14 @@ struct run_thread {
 	uint32_t nr_lanes;
 	pthread_t id;
 	bool started;
-	int err; /* engine's */
+	uint64_t end_ns; /* of the load; verifying comes after it */
+	int err;         /* engine's */
 };
+
+/* run_setup.c. After an error the message is in the report. */
+enum load_exit run_prepare(struct run *r);
+int run_make_lanes(struct run *r);
+int run_start_lane(struct run *r, struct run_lane *l);
 
 /* run_files.c. Return 0 or -errno; run_fail() leaves the message in the report. */
 int run_files_make(struct run *r);
@@ -137,7 +144,6 @@ int run_meta_send(struct run_lane *l);
 /* What began is brought to its end, one after another. */
 void run_meta_finish(struct run_lane *l);
 void run_meta_free(struct run_lane *l, struct run *r);
-int run_meta_name(const struct run_lane *l, const struct run_cycle *c, char *name, size_t size);
 
 /* run_loop.c */
 int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n);
