@@ -5,14 +5,7 @@
 #include <sys/stat.h>
 
 #include "common/cleanup.h"
-#include "vqload/fuse_ops.h"
-#include "vqload/responder_priv.h"
-
-#define HEADER   sizeof(struct fuse_in_header)
-#define REPLY    sizeof(struct fuse_out_header)
-/* Arguments and two names. */
-#define ARGS_MAX (2 * (LOAD_NAME_MAX + 1) + 128)
-#define DIR_MAX  (64u << 10)
+#include "vqload/responder_fuse.h"
 
 /* What is offered in INIT, and needs nothing more than this file has. */
 #define FLAGS                                                                       \
@@ -20,75 +13,8 @@
 	 FUSE_PARALLEL_DIROPS | FUSE_INIT_EXT)
 #define MAX_WRITE (1u << 20)
 
-struct request {
-	struct load_responder *r;
-	const struct vq_chain *c;
-	struct fuse_in_header head;
-	uint32_t len; /* bytes of args that came, without a WRITE's data */
-	uint8_t args[ARGS_MAX];
-	/* The reply: arguments here, data in the chain already. */
-	uint32_t out_len, data_len;
-	_Alignas(8) uint8_t out[sizeof(struct fuse_statx_out)];
-};
-
-size_t rsp_gather(void *to, const struct iovec *iov, uint32_t nr, size_t at, size_t len)
-{
-	size_t done = 0;
-
-	for (uint32_t i = 0; i < nr && done < len; i++) {
-		size_t n = iov[i].iov_len;
-
-		if (at >= n) {
-			at -= n;
-			continue;
-		}
-		n = n - at < len - done ? n - at : len - done;
-		memcpy((char *)to + done, (const char *)iov[i].iov_base + at, n);
-		at = 0;
-		done += n;
-	}
-	return done;
-}
-
-size_t rsp_scatter(const void *from, const struct iovec *iov, uint32_t nr, size_t at, size_t len)
-{
-	size_t done = 0;
-
-	for (uint32_t i = 0; i < nr && done < len; i++) {
-		size_t n = iov[i].iov_len;
-
-		if (at >= n) {
-			at -= n;
-			continue;
-		}
-		n = n - at < len - done ? n - at : len - done;
-		memcpy((char *)iov[i].iov_base + at, (const char *)from + done, n);
-		at = 0;
-		done += n;
-	}
-	return done;
-}
-
-static const struct iovec *writable(const struct request *q)
-{
-	return q->c->iov + q->c->nr_read;
-}
-
-/* Room for data behind a header only. */
-static uint32_t data_room(const struct request *q)
-{
-	return q->c->write_bytes > REPLY ? q->c->write_bytes - (uint32_t)REPLY : 0;
-}
-
-static void *answer(struct request *q, size_t len)
-{
-	q->out_len = (uint32_t)len;
-	memset(q->out, 0, len);
-	return q->out;
-}
-
 /* A name at @at of the arguments; its length, or -EINVAL when it does not end. */
-static int64_t name_at(const struct request *q, uint32_t at)
+static int64_t name_at(const struct rsp_request *q, uint32_t at)
 {
 	const uint8_t *end = at < q->len ? memchr(q->args + at, 0, q->len - at) : NULL;
 
@@ -116,7 +42,7 @@ static void put_entry(struct fuse_entry_out *e, const struct load_fs_attr *a)
 	e->attr = attr_of(a);
 }
 
-static int do_getattr(struct request *q)
+static int do_getattr(struct rsp_request *q)
 {
 	struct load_fs_attr a;
 	int err = load_fs_attr(q->r->fs, q->head.nodeid, &a);
@@ -124,12 +50,12 @@ static int do_getattr(struct request *q)
 
 	if (err)
 		return err;
-	out = answer(q, sizeof(*out));
+	out = rsp_answer(q, sizeof(*out));
 	out->attr = attr_of(&a);
 	return 0;
 }
 
-static int do_statx(struct request *q)
+static int do_statx(struct rsp_request *q)
 {
 	struct load_fs_attr a;
 	int err = load_fs_attr(q->r->fs, q->head.nodeid, &a);
@@ -137,7 +63,7 @@ static int do_statx(struct request *q)
 
 	if (err)
 		return err;
-	out = answer(q, sizeof(*out));
+	out = rsp_answer(q, sizeof(*out));
 	out->stat.mask = 0x7ff; /* STATX_BASIC_STATS */
 	out->stat.blksize = 4096;
 	out->stat.nlink = a.nlink;
@@ -148,7 +74,7 @@ static int do_statx(struct request *q)
 	return 0;
 }
 
-static int do_setattr(struct request *q)
+static int do_setattr(struct rsp_request *q)
 {
 	struct fuse_setattr_in in;
 	int err = 0;
@@ -159,9 +85,9 @@ static int do_setattr(struct request *q)
 	return err ? err : do_getattr(q);
 }
 
-static int do_statfs(struct request *q)
+static int do_statfs(struct rsp_request *q)
 {
-	struct fuse_statfs_out *out = answer(q, sizeof(*out));
+	struct fuse_statfs_out *out = rsp_answer(q, sizeof(*out));
 
 	out->st.bsize = out->st.frsize = 4096;
 	out->st.blocks = LOAD_FS_BYTES_MAX / 4096;
@@ -174,7 +100,7 @@ static int do_statfs(struct request *q)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static int do_lookup(struct request *q)
+static int do_lookup(struct rsp_request *q)
 {
 	int64_t len = name_at(q, 0);
 	struct load_fs_attr a;
@@ -184,11 +110,11 @@ static int do_lookup(struct request *q)
 
 	if (err)
 		return err;
-	put_entry(answer(q, sizeof(struct fuse_entry_out)), &a);
+	put_entry(rsp_answer(q, sizeof(struct fuse_entry_out)), &a);
 	return 0;
 }
 
-static int make(struct request *q, uint32_t at, uint32_t mode, struct load_fs_attr *a)
+static int make(struct rsp_request *q, uint32_t at, uint32_t mode, struct load_fs_attr *a)
 {
 	int64_t len = name_at(q, at);
 
@@ -197,7 +123,7 @@ static int make(struct request *q, uint32_t at, uint32_t mode, struct load_fs_at
 				      mode, a);
 }
 
-static int do_mkdir(struct request *q)
+static int do_mkdir(struct rsp_request *q)
 {
 	struct fuse_mkdir_in in;
 	struct load_fs_attr a;
@@ -207,11 +133,11 @@ static int do_mkdir(struct request *q)
 	err = make(q, sizeof(in), S_IFDIR | (in.mode & 07777), &a);
 	if (err)
 		return err;
-	put_entry(answer(q, sizeof(struct fuse_entry_out)), &a);
+	put_entry(rsp_answer(q, sizeof(struct fuse_entry_out)), &a);
 	return 0;
 }
 
-static int do_create(struct request *q)
+static int do_create(struct rsp_request *q)
 {
 	struct {
 		struct fuse_entry_out entry;
@@ -228,13 +154,13 @@ static int do_create(struct request *q)
 		err = load_fs_open(q->r->fs, a.nodeid, 0, &fh);
 	if (err)
 		return err;
-	out = answer(q, sizeof(*out));
+	out = rsp_answer(q, sizeof(*out));
 	put_entry(&out->entry, &a);
 	out->open.fh = fh;
 	return 0;
 }
 
-static int do_remove(struct request *q)
+static int do_remove(struct rsp_request *q)
 {
 	int64_t len = name_at(q, 0);
 
@@ -243,7 +169,7 @@ static int do_remove(struct request *q)
 					q->head.opcode == FUSE_RMDIR);
 }
 
-static int do_forget(struct request *q)
+static int do_forget(struct rsp_request *q)
 {
 	struct fuse_forget_in in;
 
@@ -252,7 +178,7 @@ static int do_forget(struct request *q)
 	return 0;
 }
 
-static int do_batch_forget(struct request *q)
+static int do_batch_forget(struct rsp_request *q)
 {
 	struct fuse_batch_forget_in in;
 	struct fuse_forget_one one;
@@ -270,9 +196,9 @@ static int do_batch_forget(struct request *q)
 
 /* --- handles --------------------------------------------------------------------------------- */
 
-static int do_open(struct request *q)
+static int do_open(struct rsp_request *q)
 {
-	struct fuse_open_out *out = answer(q, sizeof(*out));
+	struct fuse_open_out *out = rsp_answer(q, sizeof(*out));
 	struct fuse_open_in in;
 	int err;
 
@@ -283,141 +209,19 @@ static int do_open(struct request *q)
 	return err;
 }
 
-/* The handle is the first field of RELEASE, FLUSH, FSYNC, READ, WRITE. */
-static uint64_t handle(const struct request *q)
+static int do_release(struct rsp_request *q)
 {
-	uint64_t fh;
-
-	memcpy(&fh, q->args, sizeof(fh));
-	return fh;
+	return load_fs_release(q->r->fs, q->head.nodeid, rsp_handle(q));
 }
 
-static int do_release(struct request *q)
+static int do_sync(struct rsp_request *q)
 {
-	return load_fs_release(q->r->fs, q->head.nodeid, handle(q));
-}
-
-static int do_sync(struct request *q)
-{
-	return load_fs_check(q->r->fs, q->head.nodeid, handle(q));
-}
-
-/* --- data ------------------------------------------------------------------------------------ */
-
-static int do_read(struct request *q)
-{
-	int err = load_fs_check(q->r->fs, q->head.nodeid, handle(q));
-	const struct iovec *iov = writable(q);
-	size_t skip = REPLY, left;
-	struct fuse_read_in in;
-
-	memcpy(&in, q->args, sizeof(in));
-	if (err)
-		return err;
-	if (in.size > data_room(q)) {
-		rsp_complain(q->r, "READ of %u with room for %u", in.size, data_room(q));
-		return -EINVAL;
-	}
-	left = in.size;
-	for (uint32_t i = 0; i < q->c->nr_write && left; i++) {
-		size_t n = iov[i].iov_len;
-		int64_t got;
-
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		n = n - skip < left ? n - skip : left;
-		got = load_fs_read(q->r->fs, q->head.nodeid, in.offset + q->data_len,
-				   (char *)iov[i].iov_base + skip, n);
-		if (got < 0)
-			return (int)got;
-		q->data_len += (uint32_t)got;
-		left -= n;
-		skip = 0;
-		if ((size_t)got < n)
-			break;
-	}
-	return 0;
-}
-
-static int do_write(struct request *q)
-{
-	int err = load_fs_check(q->r->fs, q->head.nodeid, handle(q));
-	size_t skip = HEADER + sizeof(struct fuse_write_in), left;
-	struct fuse_write_out *out = answer(q, sizeof(*out));
-	struct fuse_write_in in;
-
-	memcpy(&in, q->args, sizeof(in));
-	if (err)
-		return err;
-	if (q->c->read_bytes - skip != in.size) {
-		rsp_complain(q->r, "WRITE of %u with %zu bytes of data", in.size,
-			     q->c->read_bytes - skip);
-		return -EINVAL;
-	}
-	left = in.size;
-	for (uint32_t i = 0; i < q->c->nr_read && left; i++) {
-		size_t n = q->c->iov[i].iov_len;
-		int64_t done;
-
-		if (skip >= n) {
-			skip -= n;
-			continue;
-		}
-		done = load_fs_write(q->r->fs, q->head.nodeid, in.offset + out->size,
-				     (char *)q->c->iov[i].iov_base + skip, n - skip);
-		if (done < 0)
-			return out->size ? 0 : (int)done;
-		out->size += (uint32_t)done;
-		if ((size_t)done < n - skip)
-			return 0;
-		left -= n - skip;
-		skip = 0;
-	}
-	return 0;
-}
-
-static int do_readdir(struct request *q)
-{
-	int err = load_fs_check(q->r->fs, q->head.nodeid, handle(q));
-	_cleanup_free_ uint8_t *data = NULL;
-	struct fuse_read_in in;
-	struct load_fs_attr a;
-	const char *name;
-	uint32_t room;
-	uint64_t pos;
-
-	memcpy(&in, q->args, sizeof(in));
-	if (err)
-		return err;
-	room = in.size < data_room(q) ? in.size : data_room(q);
-	room = room < DIR_MAX ? room : DIR_MAX;
-	data = calloc(1, room + 1);
-	if (!data)
-		return -ENOMEM;
-	for (pos = in.offset; load_fs_entry(q->r->fs, q->head.nodeid, &pos, &a, &name) > 0;) {
-		struct fuse_dirent d = {
-			.ino = a.ino,
-			.off = ++pos,
-			.namelen = (uint32_t)strlen(name),
-			.type = (a.mode & S_IFMT) >> 12,
-		};
-		uint32_t n = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + d.namelen);
-
-		if (n > room - q->data_len)
-			break;
-		memcpy(data + q->data_len, &d, FUSE_NAME_OFFSET);
-		memcpy(data + q->data_len + FUSE_NAME_OFFSET, name, d.namelen);
-		q->data_len += n;
-	}
-	rsp_scatter(data, writable(q), q->c->nr_write, REPLY, q->data_len);
-	return 0;
+	return load_fs_check(q->r->fs, q->head.nodeid, rsp_handle(q));
 }
 
 /* --- the session ----------------------------------------------------------------------------- */
 
-static int do_init(struct request *q)
+static int do_init(struct rsp_request *q)
 {
 	struct fuse_init_in in = {0};
 	struct fuse_init_out *out;
@@ -431,7 +235,7 @@ static int do_init(struct request *q)
 	flags = in.flags | (in.flags & FUSE_INIT_EXT ? (uint64_t)in.flags2 << 32 : 0);
 	q->r->mounted = true;
 	load_fs_forget_all(q->r->fs);
-	out = answer(q, sizeof(*out));
+	out = rsp_answer(q, sizeof(*out));
 	out->major = FUSE_KERNEL_VERSION;
 	out->minor = 39; /* STATX */
 	out->max_readahead = in.max_readahead;
@@ -444,30 +248,30 @@ static int do_init(struct request *q)
 	return 0;
 }
 
-static int do_destroy(struct request *q)
+static int do_destroy(struct rsp_request *q)
 {
 	load_fs_forget_all(q->r->fs);
 	q->r->mounted = false;
 	return 0;
 }
 
-static int (*const handlers[LOAD_OPS])(struct request *) = {
-	[FUSE_LOOKUP] = do_lookup,   [FUSE_FORGET] = do_forget,
-	[FUSE_GETATTR] = do_getattr, [FUSE_SETATTR] = do_setattr,
-	[FUSE_MKDIR] = do_mkdir,     [FUSE_UNLINK] = do_remove,
-	[FUSE_RMDIR] = do_remove,    [FUSE_OPEN] = do_open,
-	[FUSE_READ] = do_read,       [FUSE_WRITE] = do_write,
-	[FUSE_STATFS] = do_statfs,   [FUSE_RELEASE] = do_release,
-	[FUSE_FSYNC] = do_sync,      [FUSE_FLUSH] = do_sync,
-	[FUSE_INIT] = do_init,       [FUSE_OPENDIR] = do_open,
-	[FUSE_READDIR] = do_readdir, [FUSE_RELEASEDIR] = do_release,
-	[FUSE_FSYNCDIR] = do_sync,   [FUSE_CREATE] = do_create,
-	[FUSE_DESTROY] = do_destroy, [FUSE_BATCH_FORGET] = do_batch_forget,
+static int (*const handlers[LOAD_OPS])(struct rsp_request *) = {
+	[FUSE_LOOKUP] = do_lookup,    [FUSE_FORGET] = do_forget,
+	[FUSE_GETATTR] = do_getattr,  [FUSE_SETATTR] = do_setattr,
+	[FUSE_MKDIR] = do_mkdir,      [FUSE_UNLINK] = do_remove,
+	[FUSE_RMDIR] = do_remove,     [FUSE_OPEN] = do_open,
+	[FUSE_READ] = rsp_read,       [FUSE_WRITE] = rsp_write,
+	[FUSE_STATFS] = do_statfs,    [FUSE_RELEASE] = do_release,
+	[FUSE_FSYNC] = do_sync,       [FUSE_FLUSH] = do_sync,
+	[FUSE_INIT] = do_init,        [FUSE_OPENDIR] = do_open,
+	[FUSE_READDIR] = rsp_readdir, [FUSE_RELEASEDIR] = do_release,
+	[FUSE_FSYNCDIR] = do_sync,    [FUSE_CREATE] = do_create,
+	[FUSE_DESTROY] = do_destroy,  [FUSE_BATCH_FORGET] = do_batch_forget,
 	[FUSE_STATX] = do_statx,
 };
 
 /* 0, or the error to answer: what any request must have. */
-static int check(struct request *q, uint32_t queue, const struct load_op *op)
+static int check(struct rsp_request *q, uint32_t queue, const struct load_op *op)
 {
 	const struct fuse_in_header *h = &q->head;
 	/* Other than the rows say: an old INIT is shorter, a list has entries. */
@@ -482,17 +286,17 @@ static int check(struct request *q, uint32_t queue, const struct load_op *op)
 		rsp_complain(q->r, "opcode %u, which no guest sends", h->opcode);
 		return -ENOSYS;
 	}
-	if (h->len - HEADER < least) {
-		rsp_complain(q->r, "%s: %zu bytes of arguments, not %u", op->name, h->len - HEADER,
-			     least);
+	if (h->len - RSP_HEADER < least) {
+		rsp_complain(q->r, "%s: %zu bytes of arguments, not %u", op->name,
+			     h->len - RSP_HEADER, least);
 		return -EINVAL;
 	}
 	if (op->hiprio != !queue)
 		rsp_complain(q->r, "%s through queue %u", op->name, queue);
-	if (op->rule != LOAD_REPLY_NONE && q->c->write_bytes < REPLY + op->out_args &&
+	if (op->rule != LOAD_REPLY_NONE && q->c->write_bytes < RSP_REPLY + op->out_args &&
 	    op->rule != LOAD_REPLY_SIZE_OR_DATA) {
 		rsp_complain(q->r, "%s: room for %u bytes of reply, not %zu", op->name,
-			     q->c->write_bytes, REPLY + op->out_args);
+			     q->c->write_bytes, RSP_REPLY + op->out_args);
 		return -EINVAL;
 	}
 	if (op->rule == LOAD_REPLY_NONE && q->c->write_bytes)
@@ -507,18 +311,18 @@ static int check(struct request *q, uint32_t queue, const struct load_op *op)
 }
 
 /* Header and arguments into the chain; the bytes of it all. */
-static uint32_t reply(struct request *q, int err)
+static uint32_t reply(struct rsp_request *q, int err)
 {
 	struct fuse_out_header h = {.error = err, .unique = q->head.unique};
 
-	if (q->c->write_bytes < REPLY)
+	if (q->c->write_bytes < RSP_REPLY)
 		return 0;
 	if (err)
 		q->out_len = q->data_len = 0;
-	h.len = (uint32_t)REPLY + q->out_len + q->data_len;
-	rsp_scatter(&h, writable(q), q->c->nr_write, 0, REPLY);
+	h.len = (uint32_t)RSP_REPLY + q->out_len + q->data_len;
+	rsp_scatter(&h, rsp_writable(q), q->c->nr_write, 0, RSP_REPLY);
 	if (q->out_len)
-		rsp_scatter(q->out, writable(q), q->c->nr_write, REPLY, q->out_len);
+		rsp_scatter(q->out, rsp_writable(q), q->c->nr_write, RSP_REPLY, q->out_len);
 	return h.len;
 }
 
@@ -526,7 +330,7 @@ uint32_t rsp_fuse(struct load_responder *r, uint32_t queue, const struct vq_chai
 		  uint32_t *opcode)
 {
 	const struct load_op *op;
-	struct request q;
+	struct rsp_request q;
 	uint32_t want;
 	int err;
 
@@ -534,18 +338,18 @@ uint32_t rsp_fuse(struct load_responder *r, uint32_t queue, const struct vq_chai
 	q.r = r;
 	q.c = c;
 	q.out_len = q.data_len = 0;
-	if (rsp_gather(&q.head, c->iov, c->nr_read, 0, HEADER) < HEADER) {
+	if (rsp_gather(&q.head, c->iov, c->nr_read, 0, RSP_HEADER) < RSP_HEADER) {
 		rsp_complain(r, "a request of %u bytes, less than a header", c->read_bytes);
 		q.head = (struct fuse_in_header){0};
 		return reply(&q, -EINVAL);
 	}
 	*opcode = q.head.opcode;
 	op = load_op(q.head.opcode);
-	want = c->read_bytes - (uint32_t)HEADER;
+	want = c->read_bytes - (uint32_t)RSP_HEADER;
 	if (q.head.opcode == FUSE_WRITE && want > sizeof(struct fuse_write_in))
 		want = sizeof(struct fuse_write_in);
-	q.len = (uint32_t)rsp_gather(q.args, c->iov, c->nr_read, HEADER,
-				     want < ARGS_MAX ? want : ARGS_MAX);
+	q.len = (uint32_t)rsp_gather(q.args, c->iov, c->nr_read, RSP_HEADER,
+				     want < RSP_ARGS_MAX ? want : RSP_ARGS_MAX);
 	err = check(&q, queue, op);
 	if (!err)
 		err = handlers[q.head.opcode] ? handlers[q.head.opcode](&q) : -ENOSYS;
