@@ -111,6 +111,9 @@ static enum load_outcome reopen(struct host *h, enum load_outcome fine)
 		return LOAD_DIED;
 	if (!err)
 		return fine;
+	if (err == -ETIMEDOUT && h->child)
+		snprintf(h->r->error, sizeof(h->r->error),
+			 "it neither ends nor serves a new connection");
 	if (err == -ETIMEDOUT)
 		return LOAD_HUNG;
 	return err == -ECONNREFUSED || err == -ENOENT || err == -ECONNRESET ? LOAD_GONE

@@ -135,7 +135,8 @@ int load_hostile_json(const struct load_hostile_report *r, FILE *out)
 	struct json_object *o = json_object_new_object();
 	struct exp_build b = {.err = o ? 0 : -ENOMEM};
 
-	exp_put_text(&b, o, "schema", "vqload-hostile/1", SIZE_MAX);
+	exp_put_text(&b, o, "schema", "vqload/1", SIZE_MAX);
+	exp_put_text(&b, o, "command", "hostile", SIZE_MAX);
 	exp_put_u64(&b, o, "seed", r->seed);
 	exp_put_u64(&b, o, "cases", r->cases);
 	exp_put_u64(&b, o, "findings", r->nr_findings);

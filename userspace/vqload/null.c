@@ -324,7 +324,8 @@ int load_null_json(const struct load_null_report *r, FILE *out)
 	struct json_object *o = json_object_new_object();
 	struct exp_build b = {.err = o ? 0 : -ENOMEM};
 
-	exp_put_text(&b, o, "schema", "vqload-null/1", SIZE_MAX);
+	exp_put_text(&b, o, "schema", "vqload/1", SIZE_MAX);
+	exp_put_text(&b, o, "command", "null", SIZE_MAX);
 	exp_put_u64(&b, o, "depth", r->depth);
 	exp_put_u64(&b, o, "faults", r->faults);
 	put_results(&b, o, "alternating", r->alternating);

@@ -326,6 +326,18 @@ static uint32_t reply(struct rsp_request *q, int err)
 	return h.len;
 }
 
+/* Less than a header: not even whose request it is is known. */
+static uint32_t refuse(struct load_responder *r, const struct vq_chain *c)
+{
+	struct fuse_out_header h = {.len = RSP_REPLY, .error = -EINVAL};
+
+	rsp_complain(r, "a request of %u bytes, less than a header", c->read_bytes);
+	if (c->write_bytes < RSP_REPLY)
+		return 0;
+	rsp_scatter(&h, c->iov + c->nr_read, c->nr_write, 0, RSP_REPLY);
+	return h.len;
+}
+
 uint32_t rsp_fuse(struct load_responder *r, uint32_t queue, const struct vq_chain *c,
 		  uint32_t *opcode)
 {
@@ -338,11 +350,8 @@ uint32_t rsp_fuse(struct load_responder *r, uint32_t queue, const struct vq_chai
 	q.r = r;
 	q.c = c;
 	q.out_len = q.data_len = 0;
-	if (rsp_gather(&q.head, c->iov, c->nr_read, 0, RSP_HEADER) < RSP_HEADER) {
-		rsp_complain(r, "a request of %u bytes, less than a header", c->read_bytes);
-		q.head = (struct fuse_in_header){0};
-		return reply(&q, -EINVAL);
-	}
+	if (rsp_gather(&q.head, c->iov, c->nr_read, 0, RSP_HEADER) < RSP_HEADER)
+		return refuse(r, c);
 	*opcode = q.head.opcode;
 	op = load_op(q.head.opcode);
 	want = c->read_bytes - (uint32_t)RSP_HEADER;
