@@ -33,9 +33,17 @@ static const char check_about[] =
 	"new directory of the share, which it removes.";
 
 static const char hostile_about[] =
-	"Does what a broken or hostile guest might do to the daemon, on one queue after the other, "
-	"and sees whether healthy requests still get sound replies. For daemons that are to be "
-	"safe against their guests.";
+	"Does what a broken or hostile guest or front-end might do to the daemon, one case after "
+	"the "
+	"other, and sees after each whether a healthy request is answered: on the same connection, "
+	"or after the queue was started anew where its ring was broken, or on a new connection "
+	"where "
+	"the daemon closed the old one. A daemon that dies by a signal, hangs, answers for what is "
+	"outside of its share, or writes where it has no buffer is a finding. The seed and the "
+	"number of the case replay it.\n\n"
+	"Give the daemon a scratch share. Files are made, changed and removed in its directory "
+	"vqload-hostile only, which is left there; names with .. or a slash are looked up, below "
+	"that directory.";
 
 static const char null_about[] =
 	"Serves a vhost-user socket, or its own load, with a device that answers at once, so that "
@@ -76,8 +84,17 @@ const struct vqs_command load_commands[] = {
 			.name = "hostile",
 			.summary = "see whether a virtio-fs daemon survives a hostile guest",
 			.about = hostile_about,
-			.operand = "CASE",
-			.examples = {{"vqload hostile --socket S", "All cases."}},
+			.examples =
+				{
+					{"vqload hostile --socket S --seed 7 --cases 5000",
+					 "Does a daemon that serves one connection after the other "
+					 "survive?"},
+					{"vqload hostile --socket S --restart 'exec virtiofsd "
+					 "--socket-path=S --shared-dir=scratch'",
+					 "The same for a daemon that ends with its connection."},
+					{"vqload hostile --socket S --seed 7 --case 412",
+					 "A finding once more."},
+				},
 		},
 	[LOAD_CMD_NULL] =
 		{

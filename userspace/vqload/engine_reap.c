@@ -56,6 +56,16 @@ static void stray(struct load_engine *e, uint32_t queue, const struct vq_reply *
 			    e->t->opts.socket, queue);
 }
 
+static void check_age(struct load_engine *e, struct load_slot *s)
+{
+	uint64_t age = e->now_ns - s->sent_ns;
+
+	if (s->state != LOAD_SLOT_FLIGHT || s->late || !s->age_ns || age <= s->age_ns)
+		return;
+	s->late = true;
+	note(e, LOAD_LATE, s->queue, s, (int64_t)s->age_ns, (int64_t)age);
+}
+
 /* --- replies -----------------------------------------------------------------------------------
  */
 
@@ -102,6 +112,8 @@ static void finish(struct load_engine *e, struct engine_queue *q, const struct v
 	/* Given up by load_engine_lose(), and here after all. */
 	if (s->state != LOAD_SLOT_FLIGHT)
 		return;
+	/* The call may have been left out, and the reply found at the end of the wait. */
+	check_age(e, s);
 	s->used = r->len;
 	s->done_ns = e->now_ns;
 	s->state = LOAD_SLOT_HELD;
@@ -161,16 +173,6 @@ int load_engine_reap(struct load_engine *e)
 
 /* --- watching ----------------------------------------------------------------------------------
  */
-
-static void check_age(struct load_engine *e, struct load_slot *s)
-{
-	uint64_t age = e->now_ns - s->sent_ns;
-
-	if (s->state != LOAD_SLOT_FLIGHT || s->late || !s->age_ns || age <= s->age_ns)
-		return;
-	s->late = true;
-	note(e, LOAD_LATE, s->queue, s, (int64_t)s->age_ns, (int64_t)age);
-}
 
 static void check_silence(struct load_engine *e, uint32_t queue)
 {

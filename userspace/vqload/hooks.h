@@ -15,8 +15,15 @@
 struct load_hook_args {
 	struct load_device_options device;
 	bool json;
-	uint64_t seconds;                  /* --time; 0: the command's own default */
-	uint64_t seed;                     /* --seed */
+	uint64_t seconds; /* --time; 0: the command's own default */
+	uint64_t seed;    /* --seed */
+	/* hostile's: */
+	uint64_t cases; /* --cases */
+	bool has_case;  /* only case @number: --case */
+	uint64_t number;
+	const char *only;                  /* --only; NULL: all */
+	const char *restart;               /* --restart; NULL: none */
+	bool verbose;                      /* --verbose */
 	char *const *words;                /* operands, NULL ends */
 	const volatile sig_atomic_t *stop; /* set by SIGINT, SIGTERM, SIGHUP */
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -122,6 +123,12 @@ static enum load_exit cmd_hook(enum load_exit (*hook)(const struct load_hook_arg
 		.json = a->json,
 		.seconds = a->seconds_ns / 1000000000,
 		.seed = a->seed,
+		.cases = a->cases,
+		.has_case = a->number != NULL,
+		.number = a->number ? strtoull(a->number, NULL, 0) : 0,
+		.only = a->only,
+		.restart = a->restart,
+		.verbose = a->verbose,
 		.words = (char *const *)a->word,
 		.stop = &stop,
 	};

@@ -17,6 +17,9 @@ struct load_args {
 	bool json, no_progress, keep;
 	bool no_event_idx, no_indirect;
 	uint64_t seed, seconds_ns;
+	uint64_t cases;                      /* of hostile, as what follows */
+	const char *number, *only, *restart; /* --case: a number, or NULL */
+	bool verbose;
 	struct load_jobs *jobs;               /* of run; owned */
 	const char *word[LOAD_WORDS_MAX + 1]; /* other operands, NULL ends */
 	size_t nr_words;
