@@ -25,6 +25,9 @@
 	 VHU_BIT(VHU_PROTOCOL_F_CONFIGURE_MEM_SLOTS) | VHU_BIT(VHU_PROTOCOL_F_RESET_DEVICE) | \
 	 VHU_BIT(VHU_PROTOCOL_F_STATUS))
 
+/* Above what a guest has; far below where sums of addresses pass 2^64. */
+#define REGION_BYTES_MAX (1ULL << 40)
+
 #define STATUS_DRIVER (VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER)
 
 int load_fail(struct load_transport *t, int err, const char *format, ...)
@@ -331,9 +334,12 @@ static int check_options(struct load_transport *t)
 	if (o->queue_size < 2 || vq_driver_layout(o->queue_size, o->table_max, &l))
 		return load_fail(t, -EINVAL, "queue size %u: it is a power of two from 2 to %u",
 				 o->queue_size, VQ_SIZE_MAX);
-	if (!o->regions || o->regions > LOAD_REGIONS_MAX || !o->region_bytes)
-		return load_fail(t, -EINVAL, "%u memory regions of %llu bytes: 1 to %u, not empty",
-				 o->regions, (unsigned long long)o->region_bytes, LOAD_REGIONS_MAX);
+	if (!o->regions || o->regions > LOAD_REGIONS_MAX || !o->region_bytes ||
+	    o->region_bytes > REGION_BYTES_MAX)
+		return load_fail(t, -EINVAL,
+				 "%u memory regions of %llu bytes: 1 to %u, of at most %llu",
+				 o->regions, (unsigned long long)o->region_bytes, LOAD_REGIONS_MAX,
+				 REGION_BYTES_MAX);
 	return 0;
 }
 
@@ -430,8 +436,11 @@ int load_reset(struct load_transport *t)
 			"instead",
 			t->opts.socket);
 	}
-	for (uint32_t i = 0; !err && t->queue && i < t->nr_queues; i++)
+	for (uint32_t i = 0; !err && t->queue && i < t->nr_queues; i++) {
 		t->queue[i].started = false;
+		t->queue[i].base = t->opts.start;
+		vq_driver_reset(&t->queue[i].driver, t->opts.start);
+	}
 	return err;
 }
 
@@ -439,13 +448,17 @@ static int check_reconnect(struct load_transport *t)
 {
 	if (!t->queue)
 		return load_fail(t, -EINVAL, "nothing to reconnect: it was not started before");
-	for (uint32_t i = 0; i < t->nr_queues && t->inflight_fd < 0; i++)
-		if (t->queue[i].driver.in_flight)
+	for (uint32_t i = 0; i < t->nr_queues && t->inflight_fd < 0; i++) {
+		const struct vq_driver *d = &t->queue[i].driver;
+		uint16_t open = (uint16_t)(d->published - vq_load(&d->ring.used->idx));
+
+		if (open)
 			return load_fail(
 				t, -EBUSY,
-				"queue %u has %u requests in flight, and daemon at %s keeps no "
-				"inflight region: reset the queue first",
-				i, t->queue[i].driver.in_flight, t->opts.socket);
+				"queue %u has %u requests that are not answered, and daemon at "
+				"%s keeps no inflight region: reset the queue first",
+				i, open, t->opts.socket);
+	}
 	return 0;
 }
 
