@@ -139,7 +139,7 @@ static inline void load_jobs_freep(struct load_jobs **j)
  * These three return 0; -EINVAL and *err, the whole message in one printable line that the caller
  * frees, such as
  *   x.fio:3: "iodpth" is no key; did you mean iodepth?
- *   x.fio:4: bs: "5q" is not a size; give bytes, or with a suffix k, m or g, from 512 to 4m
+ *   x.fio:4: bs: "5q" is not a size; give bytes, or with k, m, g or t, from 1 to 4m
  * -ENOMEM leaves *err NULL. After an error @j is only to be freed.
  */
 /* Reads a file; its errors too come as *err and -EINVAL. */
@@ -169,7 +169,7 @@ int load_job_queues(struct load_job *job, uint32_t nr, char **err);
 
 enum load_key_kind {
 	LOAD_KEY_FLAG,
-	LOAD_KEY_NUMBER, /* suffixes k, m, g: powers of 1000 are not known, as fio's kb_base=1024 */
+	LOAD_KEY_NUMBER, /* k, m, g, t: powers of 1024, as fio with its kb_base of 1024 */
 	LOAD_KEY_SIZE,
 	LOAD_KEY_TIME, /* seconds, or with us, ms, s, m, h */
 	LOAD_KEY_ENUM,

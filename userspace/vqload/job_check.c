@@ -138,7 +138,7 @@ int load_job_queues(struct load_job *job, uint32_t nr, char **err)
 {
 	*err = NULL;
 	if (!nr || nr >= LOAD_QUEUES)
-		return load_job_fail(err, NULL, "job %s: a device has 1 to %u request queues",
+		return load_job_fail(err, NULL, "job %s: a device has 1 to %d request queues",
 				     job->name, LOAD_QUEUES - 1);
 	for (uint32_t q = 1; job->queues_all && q <= nr; q++)
 		job->weight[q] = 1;

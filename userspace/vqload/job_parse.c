@@ -66,11 +66,11 @@ void load_jobs_free(struct load_jobs *j)
 	free(j);
 }
 
-static const struct load_key *find_key(const char *name, const struct section *to)
+static const struct load_key *find_key(const char *name, bool phase)
 {
 	for (size_t i = 0; i < load_nr_keys; i++)
 		if (!strcmp(load_keys[i].name, name) &&
-		    (to->phase ? load_keys[i].phase : load_keys[i].job))
+		    (phase ? load_keys[i].phase : load_keys[i].job))
 			return &load_keys[i];
 	return NULL;
 }
@@ -83,21 +83,20 @@ static bool foreign(const char *name)
 	return false;
 }
 
-static int fail_key(char **err, const char *where, const char *name, const struct section *to)
+static int fail_key(char **err, const char *where, const char *name, bool phase)
 {
 	struct vqs_nearest near = {.typed = name, .best = UINT32_MAX};
-	struct section other = {.phase = to->phase ? NULL : (void *)to};
 
-	if (find_key(name, &other))
+	if (find_key(name, !phase))
 		return load_job_fail(err, where, "%s belongs into a %s section", name,
-				     to->phase ? "job's" : "phase's");
+				     phase ? "job's" : "phase's");
 	if (foreign(name))
 		return load_job_fail(err, where,
 				     "%s is a key of fio that means nothing here; "
 				     "leave it out",
 				     name);
 	for (size_t i = 0; i < load_nr_keys; i++)
-		if (to->phase ? load_keys[i].phase : load_keys[i].job)
+		if (phase ? load_keys[i].phase : load_keys[i].job)
 			vqs_consider(&near, load_keys[i].name);
 	if (near.name)
 		return load_job_fail(err, where, "%s is no key; did you mean %s?",
@@ -119,11 +118,11 @@ static int fail_value(char **err, const char *where, const struct load_key *key,
 static int set(char **err, const char *where, const struct section *to, const char *name,
 	       const char *value)
 {
-	const struct load_key *key = find_key(name, to);
+	const struct load_key *key = find_key(name, to->phase);
 	int r;
 
 	if (!key)
-		return fail_key(err, where, name, to);
+		return fail_key(err, where, name, to->phase);
 	if (!value && key->kind != LOAD_KEY_FLAG)
 		return load_job_fail(err, where, "%s wants a value; give %s=%s", name, name,
 				     key->arg);
@@ -345,7 +344,6 @@ static int set_word(struct load_jobs *j, char **err, const char *name, const cha
 int load_jobs_word(struct load_jobs *j, const char *word, char **err)
 {
 	const char *equals = strchr(word, '=');
-	struct section to = {.job = &j->global};
 	char name[LOAD_JOB_NAME] = "";
 	int r;
 
@@ -360,8 +358,8 @@ int load_jobs_word(struct load_jobs *j, const char *word, char **err)
 		j->named |= !r;
 		return r;
 	}
-	if (!find_key(name, &to)) {
-		r = fail_key(err, "vqload", name, &to);
+	if (!find_key(name, false)) {
+		r = fail_key(err, "vqload", name, false);
 		return r == -EINVAL ? -ENOENT : r;
 	}
 	return set_word(j, err, name, equals ? equals + 1 : NULL);

@@ -349,11 +349,11 @@ static void put_remedy(FILE *f, const struct load_key *key, const char *text)
 		fprintf(f, "give one of less than %zu bytes, without . and ..", key->width);
 		return;
 	case LOAD_KEY_QUEUES:
-		fprintf(f, "give queues from 1 to %u, such as 1-4,6", LOAD_QUEUES - 1);
+		fprintf(f, "give queues from 1 to %d, such as 1-4,6", LOAD_QUEUES - 1);
 		return;
 	case LOAD_KEY_WEIGHTS:
 	case LOAD_KEY_RATES:
-		fprintf(f, "give queues from 1 to %u, each once, with numbers ", LOAD_QUEUES - 1);
+		fprintf(f, "give queues from 1 to %d, each once, with numbers ", LOAD_QUEUES - 1);
 		break;
 	case LOAD_KEY_TIME:
 		fprintf(f, "give seconds, or with us, ms, s, m, h or d, ");
