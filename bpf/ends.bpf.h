@@ -151,7 +151,7 @@ INLINE int on_end(struct fuse_req *req, const bool direct)
 	if (cfg.detail_index >= 0 && (__u32)cfg.detail_index == q->index)
 		add_op_hops(s, op, now);
 	if (!background && cfg.wake) {
-		if (!direct)
+		if (cfg.wake_by_put)
 			s->ender = bpf_get_current_pid_tgid();
 		s->state = VQS_SLOT_ENDED;
 		return 0;

@@ -29,9 +29,9 @@ SHARED_ARRAY(op_hops, struct vqs_hist);       /* [VQS_OPS * VQS_HOPS] when a que
 SHARED_ARRAY(errors, __u64);                  /* [max_queues * VQS_ERRNOS] */
 SHARED_ARRAY(cpu_queue, __u64);               /* [max_queues * cpus] */
 SHARED_ARRAY(locks, struct vqs_lock);         /* [max_queues * 2 + max_devices * 3] */
-SHARED_ARRAY(slot_sets, struct vqs_slot_set); /* [1 << slot_set_bits] */
-SHARED_ARRAY(vq_index, struct vqs_index);     /* [1 << index_bits] */
-SHARED_ARRAY(lock_index, struct vqs_index);   /* [1 << index_bits] */
+SHARED_ARRAY(slot_sets, struct vqs_slot_set); /* [1 << (32 - slot_set_shift)] */
+SHARED_ARRAY(vq_index, struct vqs_index);     /* [1 << (32 - index_shift)] */
+SHARED_ARRAY(lock_index, struct vqs_index);   /* [1 << (32 - index_shift)] */
 SHARED_ARRAY(stack_stats, struct vqs_stack_stat); /* [max_stacks] */
 
 struct {

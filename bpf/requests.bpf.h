@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A request's life, from its allocation until it is collected (ends.bpf.h has the rest). One
+ * A request's life, from its start until it is collected (ends.bpf.h has the rest). One
  * timestamp per hop, kept in the request's slot. virtqueue_add_sgs and virtqueue_get_buf run under
  * the queue's own lock, so what they count needs no atomics.
  */
@@ -75,18 +75,35 @@ INLINE bool is_background(struct fuse_req *req, const bool direct)
 	return RD(direct, req, flags) >> bpf_core_enum_value(enum fuse_req_flag, FR_BACKGROUND) & 1;
 }
 
+INLINE __u64 pending_dispatch(struct fuse_req *req, const bool direct)
+{
+	return cfg.straight && is_background(req, direct) ? VQS_DISPATCH_PENDING : 0;
+}
+
+/* /dev/fuse uses the memory of a request that was given back without having been sent. */
+static __noinline int forget_slot(__u64 req)
+{
+	struct vqs_slot_set *set;
+	__u32 way;
+
+	if (slot_find(req, &set, &way))
+		slot_free(set, way);
+	return 0;
+}
+
 /* fuse_args_to_req(req) begins: @req was allocated a moment ago, for a caller that is to send it.
  */
 INLINE int on_start(struct fuse_req *req, const bool direct)
 {
 	struct vqs_slot *s;
 
-	if (!fs_of_request(req, direct))
+	if (!fs_of_request(req, direct)) {
+		forget_slot(addr(req));
 		return 0;
+	}
 	s = slot_take(addr(req));
 	if (s)
-		slot_reset(s, bpf_ktime_get_ns(),
-			   cfg.straight && is_background(req, direct) ? VQS_DISPATCH_PENDING : 0);
+		slot_reset(s, bpf_ktime_get_ns(), pending_dispatch(req, direct));
 	return 0;
 }
 
@@ -161,6 +178,10 @@ INLINE void on_submit_refused(struct vqs_queue *q, __u32 queue, __u64 req)
 	s = slot_find(req, &set, &way);
 	if (!s)
 		return;
+	if (s->state > VQS_SLOT_RING_FULL) {
+		count_end_missed(s);
+		slot_reset(s, 0, 0);
+	}
 	s->state = VQS_SLOT_RING_FULL;
 	s->queue = queue;
 	if (!s->full_ns)
@@ -209,7 +230,7 @@ INLINE int on_submit(struct virtqueue *vq, __u64 req, int ret, const bool direct
 			q->untracked_slot_taken++;
 			return 0;
 		}
-		slot_reset(s, 0, 0);
+		slot_reset(s, 0, pending_dispatch((struct fuse_req *)req, false));
 		q->start_missed++;
 	}
 	s->queue = queue;

@@ -24,7 +24,7 @@ INLINE int index_find(void *map, __u64 addr, __u32 *val)
 	__u32 set = hash_addr(addr, cfg.index_shift);
 	struct vqs_index *ix = bpf_map_lookup_elem(map, &set);
 
-	if (!ix)
+	if (!ix || !addr) /* 0 is what free ways hold */
 		return 0;
 	for (int way = 0; way < VQS_INDEX_WAYS; way++) {
 		if (ix->key[way] == addr) {

@@ -133,8 +133,7 @@ struct vqs_slot {
 	__u16 queue;      /* slot in queues[] */
 	__u16 cpu;        /* that submitted */
 	__u32 state : 8;  /* enum vqs_slot_state */
-	__u32 ender : 24; /* kprobe rung: thread that ended it (ids are below PID_MAX_LIMIT, 1 <<
-			     22) */
+	__u32 ender : 24; /* thread that ended it; ids are below 1 << 22 (PID_MAX_LIMIT) */
 };
 
 /* Eight slots whose keys share one cache line. A set is chosen by hash, a slot inside by search. */
@@ -216,8 +215,9 @@ struct vqs_config {
 	__u8 trace;        /* write a record per finished request */
 	__u8 trace_errors; /* ... only those that failed */
 	__u8 wake;         /* a waiter's wake-up is probed: a slot lives until then */
+	__u8 wake_by_put;  /* ... by what waiter and ender call: they must be told apart */
 	__u8 straight; /* background requests go straight to the ring: no input queue, no probe */
-	__u8 reserved[2];
+	__u8 reserved;
 	__s32 trace_op;     /* ... of this opcode, -1: all */
 	__s32 trace_index;  /* ... on queues of this index, -1: all */
 	__u32 trace_pid;    /* ... asked by this pid, 0: all */

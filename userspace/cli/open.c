@@ -169,9 +169,10 @@ static int check_btf(const struct cli_opts *o)
 {
 	char why[64];
 
-	/* A kernel without types is for obs_guest_open() to tell; every one has this folder. */
-	if (!o->btf && access("/sys/kernel", F_OK)) {
-		cli_error("cannot read the kernel's types: /sys/kernel: %s; mount sysfs on /sys: "
+	/* A kernel without types is for obs_guest_open() to tell; every one has this file. */
+	if (!o->btf && access("/sys/kernel/notes", F_OK)) {
+		cli_error("cannot read the kernel's types: /sys/kernel/notes: %s; mount sysfs on "
+			  "/sys: "
 			  "mount -t sysfs sysfs /sys",
 			  strerror(errno));
 		return CLI_FAILED;

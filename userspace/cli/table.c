@@ -168,7 +168,7 @@ static bool collect_hops(const struct vqs_snap_device *d, const struct table_vie
 	return of_op;
 }
 
-/* The hops that follow each other from allocation to end; the others are part of one, or after. */
+/* The hops that follow each other from start to end; the others are part of one, or after. */
 static uint64_t time_of_hops(const struct vqs_hist *hops)
 {
 	uint64_t sum = 0;

@@ -73,7 +73,7 @@ static enum rend_style share_style(uint64_t part, uint64_t whole)
 static void lock_cells(struct rend *r, const struct vqs_snap_device *d, const struct lock_row *row)
 {
 	const struct vqs_snap_lock *l = row->lock;
-	uint64_t submit_ns = obs_submit_ns(d, row->queue, l->kind);
+	uint64_t submit_ns = obs_submit_ns(d, row->queue);
 	char num[REND_NUM];
 
 	rend_text(r, REND_PLAIN, "  ");

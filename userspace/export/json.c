@@ -130,7 +130,7 @@ static void put_queue(struct exp_build *b, struct json_object *array,
 	for (int i = 0; i < VQS_QUEUE_LOCKS; i++) {
 		enum vqs_lock_kind kind = (enum vqs_lock_kind)i;
 
-		put_lock(b, locks, kind, &q->lock[i], obs_submit_ns(d, q, kind));
+		put_lock(b, locks, kind, &q->lock[i], obs_submit_ns(d, q));
 	}
 }
 
@@ -158,7 +158,7 @@ static void put_device(struct exp_build *b, struct json_object *array,
 	for (int i = 0; i < VQS_DEVICE_LOCKS; i++) {
 		enum vqs_lock_kind kind = (enum vqs_lock_kind)(i + VQS_QUEUE_LOCKS);
 
-		put_lock(b, locks, kind, &d->lock[i], obs_submit_ns(d, NULL, kind));
+		put_lock(b, locks, kind, &d->lock[i], obs_submit_ns(d, NULL));
 	}
 }
 

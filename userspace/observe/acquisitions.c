@@ -69,25 +69,20 @@ void obs_derive_acquisitions(struct vqs_snapshot *s, bool requeue_check, bool se
 	}
 }
 
-static uint64_t queue_submit_ns(const struct vqs_snap_queue *q, enum vqs_lock_kind kind)
+static uint64_t queue_submit_ns(const struct vqs_snap_queue *q)
 {
-	uint64_t input = q->hop[VQS_HOP_INPUT].sum;
-
-	if (kind != VQS_LOCK_BG)
-		return input;
-	return vqs_add_saturated(input, q->hop[VQS_HOP_BACKGROUND].sum);
+	return vqs_add_saturated(q->hop[VQS_HOP_BACKGROUND].sum, q->hop[VQS_HOP_INPUT].sum);
 }
 
-uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_queue *q,
-		       enum vqs_lock_kind kind)
+uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_queue *q)
 {
 	uint64_t sum = 0;
 
 	if (q)
-		return queue_submit_ns(q, kind);
+		return queue_submit_ns(q);
 	if (d->partial)
 		return 0;
 	for (size_t i = 0; i < d->nr_queues; i++)
-		sum = vqs_add_saturated(sum, queue_submit_ns(&d->queues[i], kind));
+		sum = vqs_add_saturated(sum, queue_submit_ns(&d->queues[i]));
 	return sum;
 }

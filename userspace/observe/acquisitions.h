@@ -27,12 +27,10 @@
 void obs_derive_acquisitions(struct vqs_snapshot *s, bool requeue_check, bool sent_clear);
 
 /*
- * Time in which tasks were submitting, the base of a lock's share of submit time: from allocation
- * to the ring for a queue's locks and the input queue's; bg_lock is also waited for on the way
- * into the background queue. @d is the lock's device, @q its queue, NULL for a connection's lock.
- * 0: nothing was timed (hiprio: FORGETs are not). Saturates at 2^64 - 1.
+ * Time in which requests were on their way to a ring, from start to ring: the base of a lock's
+ * share of submit time. @d is the lock's device, @q its queue, NULL for a connection's lock. 0:
+ * nothing was timed (hiprio: FORGETs are not). Saturates at 2^64 - 1.
  */
-uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_queue *q,
-		       enum vqs_lock_kind kind);
+uint64_t obs_submit_ns(const struct vqs_snap_device *d, const struct vqs_snap_queue *q);
 
 #endif

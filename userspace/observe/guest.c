@@ -45,7 +45,7 @@ static void fill_status(struct obs_guest *g)
 		for (size_t t = 0; t < PROBE_TARGETS; t++)
 			if (obs_probe_uses(def, plan, t) && len < sizeof(s->symbol))
 				len += snprintf(s->symbol + len, sizeof(s->symbol) - len, "%s%s",
-						len ? "," : "", plan->symbol[t]);
+						len ? "," : "", def->target[t].symbol);
 	}
 }
 

@@ -43,7 +43,7 @@ struct obs_probe_status {
 	const char *purpose; /* "submit: counts, time on the ring, ring full" */
 	enum obs_rung rung;  /* OBS_RUNG_NONE: not attached */
 	bool required;       /* nothing works without */
-	char symbol[96];     /* what it is attached to (may be a renamed clone) */
+	char symbol[96];     /* what it is attached to */
 	char why[160];       /* why no better rung, or why none; "" when the best */
 };
 

@@ -95,6 +95,13 @@ static const struct probe_plan *plan_of(const struct obs_guest *g, const char *p
 	return &g->plan[obs_probe_of_prog(prog)];
 }
 
+/* The tracepoint at a request's end comes too late: its waiter may have run by then. */
+static bool wake_is_seen(const struct obs_guest *g)
+{
+	return plan_of(g, "fexit_wait_answer")->rung != OBS_RUNG_NONE &&
+	       plan_of(g, "fentry_end")->rung != OBS_RUNG_TRACEPOINT;
+}
+
 static void configure(struct obs_guest *g)
 {
 	const struct obs_guest_opts *o = &g->opts;
@@ -112,7 +119,8 @@ static void configure(struct obs_guest *g)
 		.stacks = o->stacks,
 		.trace = o->trace,
 		.trace_errors = o->trace_errors,
-		.wake = plan_of(g, "fexit_wait_answer")->rung != OBS_RUNG_NONE,
+		.wake = wake_is_seen(g),
+		.wake_by_put = plan_of(g, "fexit_wait_answer")->rung == OBS_RUNG_KPROBE,
 		.straight = plan_of(g, "fentry_flush_bg")->needless,
 		.trace_op = o->trace_op,
 		.trace_index = o->trace_index,
@@ -159,7 +167,8 @@ static int attach_probe(struct obs_guest *g, size_t i)
 	for (size_t t = 0; t < PROBE_TARGETS; t++) {
 		for (size_t p = PROBE_PROGS; p-- > 0 && obs_probe_uses(def, plan, t);) {
 			const char *name = def->target[t].progs[plan->rung][p];
-			int err = name ? attach_prog(g, name, plan->rung, plan->symbol[t]) : 0;
+			int err =
+				name ? attach_prog(g, name, plan->rung, def->target[t].symbol) : 0;
 
 			if (err)
 				return err;

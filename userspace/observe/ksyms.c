@@ -124,6 +124,8 @@ int ksyms_load(struct ksyms **out, const char *path)
 		if (err)
 			return err;
 	}
+	if (!k->nr)
+		return -ENODATA;
 	err = sort(k);
 	if (err)
 		return err;

@@ -9,7 +9,7 @@
 
 struct ksyms;
 
-/* Reads the functions of @path (NULL: /proc/kallsyms). 0 or -errno. */
+/* Reads the functions of @path (NULL: /proc/kallsyms). 0 or -errno; -ENODATA: it has none. */
 int ksyms_load(struct ksyms **out, const char *path);
 void ksyms_free(struct ksyms *k);
 

@@ -26,7 +26,7 @@ enum obs_preempt obs_preempt_of_mode(int mode)
 	return mode >= 0 && mode < (int)ARRAY_SIZE(models) ? models[mode] : OBS_PREEMPT_UNKNOWN;
 }
 
-/* The int at kernel address @addr: what bpf_probe_read_kernel() left on the program's stack. */
+/* A program that returns the int at kernel address @addr, -1 when it cannot be read. */
 static int load_reader(uint64_t addr)
 {
 	const struct bpf_insn insns[] = {
@@ -35,9 +35,12 @@ static int load_reader(uint64_t addr)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = sizeof(int)},
 		{.code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 3, .imm = (uint32_t)addr},
 		{.imm = addr >> 32},
-		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = 10, .off = -8, .imm = -1},
+		{.code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = 10, .off = -8, .imm = 0},
 		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel},
+		{.code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0, .off = 2, .imm = 0},
 		{.code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 0, .src_reg = 10, .off = -8},
+		{.code = BPF_JMP | BPF_EXIT},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = -1},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
@@ -69,11 +72,4 @@ enum obs_preempt obs_preempt_here(const struct ksyms *syms)
 		return obs_preempt_of_version(uts.version);
 	return addr && read_kernel_int(addr, &mode) ? obs_preempt_of_mode(mode)
 						    : OBS_PREEMPT_UNKNOWN;
-}
-
-const char *obs_preempt_name(enum obs_preempt p)
-{
-	static const char *const names[] = {"unknown", "never", "full", "lazy"};
-
-	return p < ARRAY_SIZE(names) ? names[p] : "?";
 }

@@ -28,6 +28,4 @@ enum obs_preempt obs_preempt_of_mode(int mode);
  * the rights that attaching needs; UNKNOWN when it cannot be read. */
 enum obs_preempt obs_preempt_here(const struct ksyms *syms);
 
-const char *obs_preempt_name(enum obs_preempt p);
-
 #endif

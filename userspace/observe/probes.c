@@ -110,12 +110,14 @@ const struct probe_def obs_probe_defs[] = {
 	{
 		.name = "virtio_fs_fiq_release",
 		.purpose = "forgetting a connection's locks on unmount",
+		.preemptible = true,
 		.target = {ONE("virtio_fs_fiq_release", "fentry_fiq_release",
 			       "kprobe_fiq_release")},
 	},
 	{
 		.name = "virtio_fs_remove",
 		.purpose = "forgetting a device's queues on removal",
+		.preemptible = true,
 		.target = {{
 			.symbol = "virtio_fs_remove",
 			.progs = {[OBS_RUNG_FENTRY] = {"fentry_remove", "fexit_remove"},
@@ -125,12 +127,15 @@ const struct probe_def obs_probe_defs[] = {
 	{
 		.name = "fuse_dev release",
 		.purpose = "forgetting a queue's pqueue.lock on unmount",
+		.preemptible = true,
 		.target = {ONE("fuse_dev_free", "fentry_dev_free", "kprobe_dev_free"),
 			   ONE("fuse_dev_put", "fentry_dev_put", "kprobe_dev_put")},
 	},
 };
 
 const size_t obs_nr_probe_defs = ARRAY_SIZE(obs_probe_defs);
+
+#define MISSES "would miss calls, as this kernel preempts"
 
 static bool has_rung(const struct probe_def *def, const struct probe_plan *plan, enum obs_rung rung,
 		     unsigned int allowed)
@@ -146,9 +151,18 @@ static bool has_rung(const struct probe_def *def, const struct probe_plan *plan,
 static enum obs_rung next_rung(const struct probe_def *def, const struct probe_plan *plan,
 			       unsigned int allowed)
 {
-	for (enum obs_rung r = plan->rung + 1; r < OBS_RUNGS; r++)
-		if (has_rung(def, plan, r, allowed))
-			return r;
+	static const enum obs_rung orders[2][OBS_RUNGS - 1] = {
+		{OBS_RUNG_FENTRY, OBS_RUNG_KPROBE, OBS_RUNG_TRACEPOINT},
+		{OBS_RUNG_KPROBE, OBS_RUNG_FENTRY, OBS_RUNG_TRACEPOINT},
+	};
+	const enum obs_rung *order = orders[plan->kprobe_first];
+	bool passed = plan->rung == OBS_RUNG_NONE;
+
+	for (size_t i = 0; i < OBS_RUNGS - 1; i++) {
+		if (passed && has_rung(def, plan, order[i], allowed))
+			return order[i];
+		passed |= order[i] == plan->rung;
+	}
 	return OBS_RUNG_NONE;
 }
 
@@ -171,19 +185,6 @@ static void say_missing(const struct ksyms *syms, const char *symbol, struct pro
 			 symbol);
 }
 
-/* Leaves the fentry rung for one that misses no call, if there is one. */
-static void avoid_preemption(const struct probe_def *def, unsigned int allowed,
-			     enum obs_preempt preempt, struct probe_plan *plan)
-{
-	struct probe_plan lower = *plan;
-
-	if (!def->preemptible || preempt == OBS_PREEMPT_NEVER || plan->rung != OBS_RUNG_FENTRY)
-		return;
-	obs_probe_lower(def, allowed, "would miss calls, as this kernel preempts", &lower);
-	if (lower.rung == OBS_RUNG_KPROBE)
-		*plan = lower;
-}
-
 void obs_probe_plan(const struct probe_def *def, const struct ksyms *syms, unsigned int allowed,
 		    enum obs_preempt preempt, struct probe_plan *plan)
 {
@@ -201,22 +202,25 @@ void obs_probe_plan(const struct probe_def *def, const struct ksyms *syms, unsig
 		if (!symbol)
 			continue;
 		plan->live[i] = ksyms_has(syms, symbol);
-		if (plan->live[i])
-			snprintf(plan->symbol[i], sizeof(plan->symbol[i]), "%s", symbol);
-		else
+		if (!plan->live[i])
 			say_missing(syms, symbol, plan);
 		any |= plan->live[i];
 	}
 	if (any)
 		plan->why[0] = '\0';
+	plan->kprobe_first = def->preemptible && preempt != OBS_PREEMPT_NEVER;
 	plan->rung = next_rung(def, plan, allowed);
-	avoid_preemption(def, allowed, preempt, plan);
+	if (plan->kprobe_first && plan->rung == OBS_RUNG_KPROBE)
+		snprintf(plan->why, sizeof(plan->why), "fentry: " MISSES);
+	else if (plan->kprobe_first && plan->rung == OBS_RUNG_FENTRY)
+		snprintf(plan->why, sizeof(plan->why), MISSES);
 }
 
 void obs_probe_lower(const struct probe_def *def, unsigned int allowed, const char *why,
 		     struct probe_plan *plan)
 {
-	snprintf(plan->why, sizeof(plan->why), "%s: %s", obs_rung_name(plan->rung), why);
+	snprintf(plan->why, sizeof(plan->why), "%s: %s%s", obs_rung_name(plan->rung), why,
+		 plan->kprobe_first ? "; fentry: " MISSES : "");
 	plan->rung = next_rung(def, plan, allowed);
 }
 

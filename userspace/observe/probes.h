@@ -43,8 +43,8 @@ struct ksyms;
 /* The plan for one probe: rung NONE for targets that this kernel lacks. */
 struct probe_plan {
 	enum obs_rung rung;
-	bool live[PROBE_TARGETS];       /* the symbol exists */
-	char symbol[PROBE_TARGETS][64]; /* as the kernel calls it, perhaps a renamed clone */
+	bool live[PROBE_TARGETS]; /* the symbol exists */
+	bool kprobe_first;        /* fentry misses some calls: it comes after kprobe */
 	bool needless;
 	char why[160];
 };

@@ -61,7 +61,7 @@ static void fact_btf(struct gathering *g)
 		}
 		return;
 	}
-	if (!file_absent(g, err, "/sys/kernel")) {
+	if (!file_absent(g, err, "/sys/kernel/notes")) {
 		fact_hidden(g, "btf", "kernel types (BTF)", BTF, err, OBS_FAIL,
 			    "no program can be fitted to this kernel");
 		return;
@@ -185,7 +185,7 @@ static void fact_kprobes(struct gathering *g)
 
 	if (!err)
 		fact_add(g, "kprobes", "kprobes", "available");
-	else if (!file_absent(g, err, "/sys/bus"))
+	else if (!file_absent(g, err, "/sys/bus/event_source/devices"))
 		fact_hidden(g, "kprobes", "kprobes", KPROBE_TYPE, err, OBS_WARN,
 			    "cannot tell whether a probe that has no fentry can have a kprobe");
 	else

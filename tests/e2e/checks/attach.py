@@ -12,7 +12,7 @@ def judge_midway(report, records):
     report.at_least("cause", terms["complete_only"] + q["start_missed"], 1,
                     "complete_only %d, start_missed %d: sum" %
                     (terms["complete_only"], q["start_missed"]))
-    # What was followed from its allocation on has a total; the rest is named.
+    # What was followed from its start on has a total; the rest is named.
     timed = sum(ops(q).values())
     report.equal("named", timed, terms["completed"] - terms["complete_only"] - q["start_missed"],
                  "requests timed whole")

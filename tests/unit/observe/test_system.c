@@ -30,6 +30,7 @@ static void put_good(const struct tree *t)
 		 "ffffffff81000200 t virtio_fs_enqueue_req\n"
 		 "ffffffff81000300 T native_queued_spin_lock_slowpath\n"
 		 "ffffffff81000400 T __pv_queued_spin_lock_slowpath\n");
+	tree_put(t, "/sys/kernel/notes", "x");
 	tree_put(t, "/sys/kernel/btf/vmlinux", "x");
 	tree_put(t, "/sys/devices/system/cpu/possible", "0-3\n");
 	tree_put(t, "/sys/bus/event_source/devices/kprobe/type", "8\n");
