@@ -181,7 +181,7 @@ int vhu_send(int sock, const struct vhu_msg *m, const int *fds, uint32_t nr_fds,
 		ssize_t n;
 		int err;
 
-		if (nr_fds && !done)
+		if (fds && nr_fds && !done)
 			attach_fds(&h, &c, fds, nr_fds);
 		n = sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n > 0) {

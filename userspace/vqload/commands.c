@@ -89,8 +89,7 @@ const struct vqs_command load_commands[] = {
 					{"vqload hostile --socket S --seed 7 --cases 5000",
 					 "Does a daemon that serves one connection after the other "
 					 "survive?"},
-					{"vqload hostile --socket S --restart 'exec virtiofsd "
-					 "--socket-path=S --shared-dir=scratch'",
+					{"vqload hostile --socket S --restart 'exec virtiofsd ...'",
 					 "The same for a daemon that ends with its connection."},
 					{"vqload hostile --socket S --seed 7 --case 412",
 					 "A finding once more."},
