@@ -83,8 +83,7 @@ static int fail_option(const struct line *l, const char *word)
 		    l->p->name, cmd);
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values ------------------------------------------------------------------------------ */
 
 static int parse_number(const char *text, uint64_t *v)
 {
@@ -164,8 +163,7 @@ static int store(const struct line *l, const struct vqs_option *o, const char *t
 	return 0;
 }
 
-/* --- words -------------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------- */
 
 /* The program's own words. */
 static int take_other(const struct line *l, const char *word)

@@ -13,8 +13,7 @@ static bool takes(const struct vqs_option *o, int cmd)
 	return o->commands >> cmd & 1;
 }
 
-/* --- help --------------------------------------------------------------------------------------
- */
+/* --- help -------------------------------------------------------------------------------- */
 
 /* "Show x." with range and default becomes "Show x (1 to 9, default 1)." */
 static void put_option_help(FILE *f, const struct vqs_option *o)
@@ -79,8 +78,7 @@ void vqs_command_help(const struct vqs_program *p, FILE *f, int cmd)
 		p->more_help(f, cmd);
 }
 
-/* --- man ---------------------------------------------------------------------------------------
- */
+/* --- man --------------------------------------------------------------------------------- */
 
 static void put_header(const struct vqs_program *p, FILE *f, const struct vqs_command *c)
 {
@@ -217,8 +215,7 @@ void vqs_command_man(const struct vqs_program *p, FILE *f, int cmd)
 	put_see_also(p, f, cmd);
 }
 
-/* --- completion --------------------------------------------------------------------------------
- */
+/* --- completion -------------------------------------------------------------------------- */
 
 void vqs_command_completion(const struct vqs_program *p, FILE *f)
 {

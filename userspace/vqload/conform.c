@@ -17,8 +17,7 @@
 
 static const char *const outcomes[] = {"ok", "unsupported", "FAILED"};
 
-/* --- for checks --------------------------------------------------------------------------------
- */
+/* --- for checks -------------------------------------------------------------------------- */
 
 struct load_head conform_head(struct conform *k, uint64_t nodeid)
 {
@@ -124,8 +123,7 @@ bool conform_size_is_not(struct conform *k, uint64_t nodeid, uint64_t size)
 	       conform_differs(k, attr.size, size, "size by GETATTR");
 }
 
-/* --- directories of checks ---------------------------------------------------------------------
- */
+/* --- directories of checks --------------------------------------------------------------- */
 
 struct names {
 	char (*name)[256];
@@ -203,8 +201,7 @@ static void run_check(struct conform *k, const struct conform_check *c, size_t i
 	load_do_rmdir(k->s, k->root, name);
 }
 
-/* --- all of them -------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------- */
 
 static size_t count(const struct conform_check *c)
 {
@@ -299,8 +296,7 @@ void load_check_free(struct load_check *c)
 	*c = (struct load_check){0};
 }
 
-/* --- telling -----------------------------------------------------------------------------------
- */
+/* --- telling ----------------------------------------------------------------------------- */
 
 int load_check_text(const struct load_check *c, FILE *out)
 {

@@ -15,8 +15,7 @@ static bool make(struct conform *k, uint64_t *node, uint64_t *fh)
 	return conform_make(k, "f", "data", 4, node, fh);
 }
 
-/* --- extended attributes -----------------------------------------------------------------------
- */
+/* --- extended attributes ----------------------------------------------------------------- */
 
 static int set_xattr(struct conform *k, uint64_t node, const char *value, uint32_t flags)
 {
@@ -103,8 +102,7 @@ static void check_removexattr(struct conform *k)
 	conform_not(k, remove_xattr(k, node), -ENODATA, "it again");
 }
 
-/* --- locks -------------------------------------------------------------------------------------
- */
+/* --- locks ------------------------------------------------------------------------------- */
 
 static int lock(struct conform *k, uint64_t node, uint64_t fh, uint64_t owner, uint32_t type)
 {
@@ -151,8 +149,7 @@ static void check_setlk(struct conform *k)
 	conform_close(k, node, fh);
 }
 
-/* --- the file system ---------------------------------------------------------------------------
- */
+/* --- the file system --------------------------------------------------------------------- */
 
 static void check_statfs(struct conform *k)
 {
@@ -189,8 +186,7 @@ static void check_access(struct conform *k)
 		    "executing what has no x");
 }
 
-/* --- forgetting --------------------------------------------------------------------------------
- */
+/* --- forgetting -------------------------------------------------------------------------- */
 
 /* One of two lookups forgotten: the node is still known. */
 static void check_forget(struct conform *k)

@@ -28,8 +28,7 @@ int engine_fail(struct load_engine *e, int err, const char *format, ...)
 	return err;
 }
 
-/* --- set-up ------------------------------------------------------------------------------------
- */
+/* --- set-up ------------------------------------------------------------------------------ */
 
 int load_stats_init(struct load_stats *s, uint32_t queues)
 {
@@ -143,8 +142,7 @@ uint64_t load_engine_region_bytes(const struct load_options *o, uint32_t in_byte
 	       (1u << 20);
 }
 
-/* --- books -------------------------------------------------------------------------------------
- */
+/* --- books ------------------------------------------------------------------------------- */
 
 struct load_transport *load_engine_transport(struct load_engine *e)
 {
@@ -222,8 +220,7 @@ uint32_t load_engine_queue_free(const struct load_engine *e, uint32_t queue)
 	return queue < e->t->nr_queues ? e->queue[queue].pool.nr_free : 0;
 }
 
-/* --- sending -----------------------------------------------------------------------------------
- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 struct load_slot *load_slot_get(struct load_engine *e, uint32_t queue)
 {

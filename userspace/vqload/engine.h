@@ -116,8 +116,7 @@ void load_stats_free(struct load_stats *s);
 int load_engine_status(const struct load_engine *e);
 const char *load_engine_error(const struct load_engine *e);
 
-/* --- sending -----------------------------------------------------------------------------------
- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 /* CLOCK_MONOTONIC, ns, as of the last reap, wait or tick: what due times are compared with. */
 uint64_t load_engine_now(const struct load_engine *e);
@@ -140,8 +139,7 @@ int load_engine_submit(struct load_engine *e, struct load_slot *s, uint64_t due_
 /* Publishes what was submitted, and kicks where the daemon wants it. */
 void load_engine_flush(struct load_engine *e);
 
-/* --- receiving ---------------------------------------------------------------------------------
- */
+/* --- receiving --------------------------------------------------------------------------- */
 
 /* Flushes; takes all replies that are there; calls back. Returns how many, or the error. */
 int load_engine_reap(struct load_engine *e);

@@ -32,8 +32,7 @@ int run_fail(struct run *r, int err, const char *format, ...)
 	return err;
 }
 
-/* --- directories -------------------------------------------------------------------------------
- */
+/* --- directories ------------------------------------------------------------------------- */
 
 static int make_dir(struct run *r, uint64_t parent, const char *name, uint64_t *nodeid)
 {
@@ -80,8 +79,7 @@ static int walk(struct run *r, uint64_t from, const char *path, bool leaf, uint6
 	return err;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------- */
 
 static bool wants_data(const struct load_job *job)
 {

@@ -30,8 +30,7 @@ void run_count(struct run_lane *l, struct load_slot *s, const struct load_verdic
 	load_hist_add(&c->latency, s->done_ns > s->due_ns ? s->done_ns - s->due_ns : 0);
 }
 
-/* --- choice ------------------------------------------------------------------------------------
- */
+/* --- choice ------------------------------------------------------------------------------ */
 
 static uint64_t next_place(struct run_lane *l)
 {
@@ -71,8 +70,7 @@ static bool wants_write(struct run_lane *l)
 	return l->rw->writes;
 }
 
-/* --- replies -----------------------------------------------------------------------------------
- */
+/* --- replies ----------------------------------------------------------------------------- */
 
 static void wrong(struct run_lane *l, const struct load_slot *s, uint64_t offset, uint64_t first)
 {
@@ -159,8 +157,7 @@ static bool data_done(struct load_engine *e, struct load_slot *s, const struct l
 	return false;
 }
 
-/* --- sending -----------------------------------------------------------------------------------
- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 static int build_write(struct run_lane *l, struct load_slot *s, struct run_file *f, uint64_t block)
 {

@@ -74,8 +74,7 @@ static void send_forgets(struct run_thread *t)
 	}
 }
 
-/* --- lanes -------------------------------------------------------------------------------------
- */
+/* --- lanes ------------------------------------------------------------------------------- */
 
 static bool is_over(const struct run_lane *l, uint64_t now)
 {
@@ -124,8 +123,7 @@ static bool must_stop(struct run *r)
 	return __atomic_load_n(&r->stop, __ATOMIC_RELAXED);
 }
 
-/* --- progress ----------------------------------------------------------------------------------
- */
+/* --- progress ---------------------------------------------------------------------------- */
 
 static uint64_t done_so_far(const struct run *r, uint32_t *in_flight)
 {
@@ -166,8 +164,7 @@ static void show_progress(struct run *r, struct progress *p, uint64_t now)
 	p->last_done = done;
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop ---------------------------------------------------------------------------- */
 
 /* Sends what is due; false: all lanes are done. */
 static bool step(struct run_thread *t, uint64_t *deadline)

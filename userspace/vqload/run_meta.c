@@ -61,8 +61,7 @@ void run_meta_free(struct run_lane *l, struct run *r)
 	l->ready = NULL;
 }
 
-/* --- requests ----------------------------------------------------------------------------------
- */
+/* --- requests ---------------------------------------------------------------------------- */
 
 struct step {
 	struct run_lane *l;
@@ -262,8 +261,7 @@ static int prepare(struct run_lane *l, struct run_cycle *c, struct load_slot *s)
 	return build(&t, l->rw->steps[c->step]);
 }
 
-/* --- replies -----------------------------------------------------------------------------------
- */
+/* --- replies ----------------------------------------------------------------------------- */
 
 /* Where to go on reading; true: there was something. */
 static bool read_names(struct run_lane *l, struct run_cycle *c, const struct load_slot *s,
@@ -352,8 +350,7 @@ static bool meta_done(struct load_engine *e, struct load_slot *s, const struct l
 	return false;
 }
 
-/* --- sending -----------------------------------------------------------------------------------
- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 static void begin(struct run_lane *l, struct run_cycle *c)
 {

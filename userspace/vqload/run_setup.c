@@ -12,8 +12,7 @@
 #define HIPRIO_SLOTS 64u
 #define FILL_BYTES   (1u << 20)
 
-/* --- what is wanted ----------------------------------------------------------------------------
- */
+/* --- what is wanted ---------------------------------------------------------------------- */
 
 static uint64_t share(uint64_t n, uint64_t part, uint64_t whole)
 {
@@ -79,8 +78,7 @@ static enum load_exit make_copies(struct run *r)
 	return LOAD_EXIT_CLEAN;
 }
 
-/* --- engines -----------------------------------------------------------------------------------
- */
+/* --- engines ----------------------------------------------------------------------------- */
 
 static uint32_t data_of(const struct run *r, uint32_t queue)
 {
@@ -148,8 +146,7 @@ static enum load_exit make_threads(struct run *r)
 	return LOAD_EXIT_CLEAN;
 }
 
-/* --- lanes -------------------------------------------------------------------------------------
- */
+/* --- lanes ------------------------------------------------------------------------------- */
 
 /* The copy's part in this thread: its queues, and depth, rate and amount by their weights. */
 static bool restrict_job(struct run_lane *l, const struct run *r, uint32_t thread, uint64_t *part,
@@ -241,8 +238,7 @@ int run_start_lane(struct run *r, struct run_lane *l)
 	return 0;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it --------------------------------------------------------------------------- */
 
 static enum load_exit check_limits(struct run *r)
 {

@@ -32,8 +32,7 @@ static int fail(struct load_session *s, int err, const char *what)
 	return engine ? engine : err;
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------- */
 
 static struct load_node_count *find(const struct load_session *s, uint64_t nodeid)
 {
@@ -123,8 +122,7 @@ int load_session_forget(struct load_session *s, uint64_t nodeid)
 	return load_session_send_forget(s, nodeid, n);
 }
 
-/* --- begin and end -----------------------------------------------------------------------------
- */
+/* --- begin and end ----------------------------------------------------------------------- */
 
 struct load_slot *load_session_slot(struct load_session *s)
 {

@@ -47,8 +47,7 @@ static inline bool load_session_has(const struct load_session *s, uint64_t flag)
 	return s->flags & flag;
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------- */
 
 /* A reply brought @nodeid (0 and the root are not counted) @n times. 0, -ENOMEM. */
 int load_session_know(struct load_session *s, uint64_t nodeid, uint64_t n);
@@ -59,8 +58,7 @@ int load_session_forget(struct load_session *s, uint64_t nodeid);
 /* Sends FORGET for @n lookups that the caller counted itself. Waits for a free slot. */
 int load_session_send_forget(struct load_session *s, uint64_t nodeid, uint64_t n);
 
-/* --- calls -------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------- */
 
 /* A held slot of s->queue, waiting for one if need be; NULL: the engine failed. */
 struct load_slot *load_session_slot(struct load_session *s);

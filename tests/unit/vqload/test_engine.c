@@ -163,8 +163,7 @@ static uint64_t found(struct bench *b, enum load_finding f)
 	return load_judge_count(load_engine_judge(b->e), f);
 }
 
-/* --- the tests ---------------------------------------------------------------------------------
- */
+/* --- the tests --------------------------------------------------------------------------- */
 
 static void a_sound_reply_is_counted_and_told(void **state)
 {
