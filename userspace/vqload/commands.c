@@ -46,8 +46,13 @@ static const char hostile_about[] =
 	"that directory.";
 
 static const char null_about[] =
-	"Serves a vhost-user socket, or its own load, with a device that answers at once, so that "
-	"vqload's own cost can be measured.";
+	"Measures what vqload itself costs, against a device in its own process that answers at "
+	"once: with one thread that is device and guest in turn, and with two threads on a CPU "
+	"each.\n\n"
+	"With --socket it serves that device to others instead, until it is interrupted: files in "
+	"memory, and complaints on standard error about what a front-end should not send. MISDEED "
+	"is what it shall do wrong then, once in 100 requests or as many as the number after it "
+	"says; a wrong word lists them.";
 
 static const char help_about[] = "Explains vqload, or one of its commands.";
 
@@ -89,7 +94,7 @@ const struct vqs_command load_commands[] = {
 					{"vqload hostile --socket S --seed 7 --cases 5000",
 					 "Does a daemon that serves one connection after the other "
 					 "survive?"},
-					{"vqload hostile --socket S --restart 'exec virtiofsd ...'",
+					{"vqload hostile --socket S --restart 'exec ./daemon.sh'",
 					 "The same for a daemon that ends with its connection."},
 					{"vqload hostile --socket S --seed 7 --case 412",
 					 "A finding once more."},
@@ -100,8 +105,13 @@ const struct vqs_command load_commands[] = {
 			.name = "null",
 			.summary = "a device that answers at once, to measure vqload itself",
 			.about = null_about,
-			.operand = "WORD",
-			.examples = {{"vqload null", "What does vqload itself cost?"}},
+			.operand = "MISDEED",
+			.examples =
+				{
+					{"vqload null", "What does vqload itself cost?"},
+					{"vqload null --socket S unique 20",
+					 "A daemon that names a wrong request in each 20th reply."},
+				},
 		},
 	[LOAD_CMD_HELP] =
 		{

@@ -9,6 +9,7 @@
 
 #include <sys/wait.h>
 
+#include "common/clock.h"
 #include "vqload/hostile_priv.h"
 
 static const struct {
@@ -229,11 +230,14 @@ static int run(struct host *h)
 {
 	uint64_t first = h->o->single ? h->o->which : 0;
 	uint64_t end = h->o->single ? first + 1 : h->o->cases;
+	uint64_t start = vqs_now_ns(CLOCK_MONOTONIC);
 	int err = host_open(h);
 
 	for (uint64_t i = first; !err && i < end && !(h->o->stop && *h->o->stop); i++) {
 		struct choice c = choose(i);
 
+		if (h->o->run_ns && vqs_now_ns(CLOCK_MONOTONIC) - start > h->o->run_ns)
+			break;
 		if (h->o->single || wanted(h->o, &c))
 			err = one_case(h, i);
 	}

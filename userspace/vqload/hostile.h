@@ -52,8 +52,11 @@ struct load_hostile_options {
 	const char *only;    /* kind or family of cases; NULL: all */
 	const char *restart; /* shell command that starts the daemon; NULL: it survives by itself */
 	uint32_t timeout_ms; /* of each step */
-	bool verbose;        /* a line on stderr before each case */
-	FILE *findings;      /* a line for each, as they come; NULL: none */
+	uint64_t run_ns;     /* no new case after this; 0: no limit */
+	uint64_t features_off;             /* device features not to use though offered */
+	bool wait;                         /* for the socket to appear */
+	bool verbose;                      /* a line on stderr before each case */
+	FILE *findings;                    /* a line for each, as they come; NULL: none */
 	const volatile sig_atomic_t *stop; /* may be NULL */
 };
 

@@ -127,6 +127,7 @@ static int attempt(struct host *h)
 	o.regions = REGIONS;
 	o.region_bytes = REGION_BYTES;
 	o.timeout_ms = h->o->timeout_ms;
+	o.features_off = h->o->features_off;
 	load_init(&h->t, &o);
 	err = load_connect(&h->t);
 	if (!err)
@@ -143,6 +144,7 @@ static int attempt(struct host *h)
 				 h->o->socket, strerror(-err));
 	}
 	h->up = !err;
+	h->was_up |= h->up;
 	if (err)
 		host_close(h);
 	return err;
@@ -175,6 +177,9 @@ int host_open(struct host *h)
 		}
 		err = attempt(h);
 		if (!err || !may_come(err))
+			return err;
+		/* Nobody was ever there, and nobody is to be waited for. */
+		if (!h->o->restart && !h->o->wait && !h->was_up)
 			return err;
 		if (vhu_deadline(0) > deadline)
 			return h->o->restart ? -ETIMEDOUT : err;

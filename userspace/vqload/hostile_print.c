@@ -189,6 +189,9 @@ enum load_exit load_hostile_main(const struct load_hook_args *a)
 	o.socket = a->device.socket;
 	o.seed = a->seed;
 	o.timeout_ms = (uint32_t)(a->device.timeout_ns / 1000000);
+	o.features_off = a->device.features_off;
+	o.wait = a->device.wait;
+	o.run_ns = a->seconds * 1000000000;
 	o.stop = a->stop;
 	o.cases = a->cases;
 	o.single = a->has_case;
@@ -198,7 +201,9 @@ enum load_exit load_hostile_main(const struct load_hook_args *a)
 	o.verbose = a->verbose;
 	o.findings = a->json ? NULL : stdout;
 	load_hostile_run(&o, r);
-	err = a->json ? load_hostile_json(r, stdout) : load_hostile_text(r, stdout);
+	err = a->json               ? load_hostile_json(r, stdout)
+	      : r->cases || !r->err ? load_hostile_text(r, stdout)
+				    : 0;
 	if (r->err)
 		fprintf(stderr, "vqload hostile: %s\n", r->error);
 	return err || fflush(stdout) ? LOAD_EXIT_OUTPUT : exit_of(r);

@@ -36,7 +36,7 @@ struct host {
 	int exit_status;  /* of the last one that ended by itself; -1: none did in this case */
 	bool was_closed;  /* PROTO: the daemon closed the connection */
 	bool must_reopen; /* memory or session are not as they were */
-	bool up;
+	bool up, was_up;
 	struct load_transport t;
 	struct host_area in, out, table, spare; /* spare: in a region that can be removed */
 	uint32_t out_room;                      /* of the last request: its guards lie around it */

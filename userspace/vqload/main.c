@@ -125,7 +125,6 @@ static enum load_exit cmd_hook(enum load_exit (*hook)(const struct load_hook_arg
 		.seed = a->seed,
 		.cases = a->cases,
 		.has_case = a->number != NULL,
-		.number = a->number ? strtoull(a->number, NULL, 0) : 0,
 		.only = a->only,
 		.restart = a->restart,
 		.verbose = a->verbose,
@@ -133,6 +132,15 @@ static enum load_exit cmd_hook(enum load_exit (*hook)(const struct load_hook_arg
 		.stop = &stop,
 	};
 
+	char *end = NULL;
+
+	if (a->number)
+		h.number = strtoull(a->number, &end, 10);
+	if (a->number && (end == a->number || *end || *a->number == '-')) {
+		fprintf(stderr, "vqload %s: --case wants the number of a case, such as --case 17\n",
+			name);
+		return LOAD_EXIT_USAGE;
+	}
 	if (hook)
 		return written(hook(&h), 0);
 	fprintf(stderr, "vqload: this build has no %s\n", name);

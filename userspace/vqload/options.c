@@ -13,7 +13,8 @@
 #define HOSTILE (1u << LOAD_CMD_HOSTILE)
 #define NULLDEV (1u << LOAD_CMD_NULL)
 #define HELP    (1u << LOAD_CMD_HELP)
-#define DEVICE  (RUN | CHECK | HOSTILE)
+#define LOADS   (RUN | CHECK)
+#define DEVICE  (LOADS | HOSTILE)
 
 #define DEV(field)  offsetof(struct load_args, device.field)
 #define ARGS(field) offsetof(struct load_args, field)
@@ -37,7 +38,7 @@ static const struct vqs_option options[] = {
 	{
 		.name = "request-queues",
 		.arg = "N",
-		.commands = DEVICE | NULLDEV,
+		.commands = LOADS | NULLDEV,
 		.kind = VQS_U32,
 		.offset = DEV(request_queues),
 		.max = 255,
@@ -53,7 +54,7 @@ static const struct vqs_option options[] = {
 	{
 		.name = "queue-size",
 		.arg = "N",
-		.commands = DEVICE | NULLDEV,
+		.commands = LOADS | NULLDEV,
 		.kind = VQS_POWER,
 		.offset = DEV(queue_size),
 		.min = 8,
@@ -82,7 +83,7 @@ static const struct vqs_option options[] = {
 		.help = "Deal the queues out over N threads.",
 		.man = "Each has its own share of every job, by the weights of its queues.",
 	},
-	FLAG("poll", DEVICE, DEV(poll), "Look at the rings all the time, without sleeping.",
+	FLAG("poll", LOADS, DEV(poll), "Look at the rings all the time, without sleeping.",
 	     "Takes a CPU per thread; the daemon then never has to wake vqload."),
 	{
 		.name = "timeout",
@@ -105,7 +106,7 @@ static const struct vqs_option options[] = {
 	{
 		.name = "regions",
 		.arg = "N",
-		.commands = DEVICE,
+		.commands = LOADS,
 		.kind = VQS_U32,
 		.offset = DEV(regions),
 		.min = 1,
@@ -116,19 +117,19 @@ static const struct vqs_option options[] = {
 		.fallback = "2",
 		.help = "Spread guest memory over N regions.",
 	},
-	FLAG("adjacent", DEVICE, DEV(adjacent),
+	FLAG("adjacent", LOADS, DEV(adjacent),
 	     "Let memory regions touch in guest-physical addresses.", NULL),
 	FLAG("no-event-idx", DEVICE, ARGS(no_event_idx), "Do not use VIRTIO_RING_F_EVENT_IDX.",
 	     NULL),
 	FLAG("no-indirect", DEVICE, ARGS(no_indirect), "Do not use VIRTIO_RING_F_INDIRECT_DESC.",
 	     NULL),
-	FLAG("guards", RUN | HOSTILE, DEV(guard_all),
+	FLAG("guards", RUN, DEV(guard_all),
 	     "Check the memory around every reply, not around one in eight.",
 	     "Jobs with verify do so anyway."),
 	{
 		.name = "details",
 		.arg = "N",
-		.commands = DEVICE,
+		.commands = LOADS,
 		.kind = VQS_U32,
 		.offset = DEV(details),
 		.max = 4096,

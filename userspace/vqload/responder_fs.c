@@ -17,7 +17,7 @@
 struct node {
 	bool used, linked, pattern;
 	uint32_t generation, parent, mode, opens;
-	uint64_t lookups, size;
+	uint64_t lookups, size, atime, mtime;
 	uint8_t **chunk; /* NULL: a hole */
 	size_t nr_chunks;
 	char name[NAME_MAX_BYTES + 1];
@@ -135,6 +135,8 @@ static void fill(const struct load_fs *fs, const struct node *n, struct load_fs_
 		.size = n->size,
 		.mode = n->mode,
 		.nlink = n->linked,
+		.atime = n->atime,
+		.mtime = n->mtime,
 	};
 }
 
@@ -288,6 +290,28 @@ int load_fs_release(struct load_fs *fs, uint64_t nodeid, uint64_t fh)
 		return err;
 	n->opens--;
 	maybe_free(fs, n);
+	return 0;
+}
+
+int load_fs_chmod(struct load_fs *fs, uint64_t nodeid, uint32_t mode)
+{
+	struct node *n = find(fs, nodeid);
+
+	if (!n)
+		return -ESTALE;
+	n->mode = (n->mode & S_IFMT) | (mode & 07777);
+	return 0;
+}
+
+int load_fs_utimes(struct load_fs *fs, uint64_t nodeid, const uint64_t *atime,
+		   const uint64_t *mtime)
+{
+	struct node *n = find(fs, nodeid);
+
+	if (!n)
+		return -ESTALE;
+	n->atime = atime ? *atime : n->atime;
+	n->mtime = mtime ? *mtime : n->mtime;
 	return 0;
 }
 

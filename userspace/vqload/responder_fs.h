@@ -27,6 +27,7 @@ struct load_fs_attr {
 	uint64_t size;
 	uint32_t mode; /* with the type */
 	uint32_t nlink;
+	uint64_t atime, mtime; /* seconds, as they were set; nothing else changes them */
 };
 
 struct load_fs *load_fs_new(void);
@@ -47,6 +48,11 @@ int load_fs_open(struct load_fs *fs, uint64_t nodeid, int want_dir, uint64_t *fh
 int load_fs_release(struct load_fs *fs, uint64_t nodeid, uint64_t fh);
 /* 0 when @fh is open on @nodeid. */
 int load_fs_check(struct load_fs *fs, uint64_t nodeid, uint64_t fh);
+/* The permissions; the type stays. */
+int load_fs_chmod(struct load_fs *fs, uint64_t nodeid, uint32_t mode);
+/* NULL: as it was. */
+int load_fs_utimes(struct load_fs *fs, uint64_t nodeid, const uint64_t *atime,
+		   const uint64_t *mtime);
 int load_fs_truncate(struct load_fs *fs, uint64_t nodeid, uint64_t size);
 
 /* At most @len bytes from @offset; returns how many. */

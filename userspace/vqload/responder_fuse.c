@@ -31,6 +31,8 @@ static struct fuse_attr attr_of(const struct load_fs_attr *a)
 		.blocks = (a->size + 511) / 512,
 		.mode = a->mode,
 		.nlink = a->nlink,
+		.atime = a->atime,
+		.mtime = a->mtime,
 		.blksize = 4096,
 	};
 }
@@ -80,7 +82,13 @@ static int do_setattr(struct rsp_request *q)
 	int err = 0;
 
 	memcpy(&in, q->args, sizeof(in));
-	if (in.valid & FATTR_SIZE)
+	if (in.valid & FATTR_MODE)
+		err = load_fs_chmod(q->r->fs, q->head.nodeid, in.mode);
+	if (!err)
+		err = load_fs_utimes(q->r->fs, q->head.nodeid,
+				     in.valid & FATTR_ATIME ? &in.atime : NULL,
+				     in.valid & FATTR_MTIME ? &in.mtime : NULL);
+	if (!err && in.valid & FATTR_SIZE)
 		err = load_fs_truncate(q->r->fs, q->head.nodeid, in.size);
 	return err ? err : do_getattr(q);
 }

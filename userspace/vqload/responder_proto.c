@@ -328,6 +328,7 @@ static int (*const handlers[VHU_REQUESTS])(struct call *) = {
 static bool respond(struct load_responder *r, struct vhu_msg *m, int err)
 {
 	bool want_ack = m->flags & VHU_NEED_REPLY;
+	const int none = -1;
 
 	if (want_ack && !has(r, VHU_PROTOCOL_F_REPLY_ACK)) {
 		rsp_complain(r, "%s asks for an ack without REPLY_ACK",
@@ -346,7 +347,7 @@ static bool respond(struct load_responder *r, struct vhu_msg *m, int err)
 	} else {
 		return !err || err == -EOPNOTSUPP;
 	}
-	return !vhu_send(r->sock, m, NULL, 0, vhu_deadline(MESSAGE_MS));
+	return !vhu_send(r->sock, m, &none, 0, vhu_deadline(MESSAGE_MS));
 }
 
 bool rsp_message(struct load_responder *r)

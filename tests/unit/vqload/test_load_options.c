@@ -74,8 +74,14 @@ static void defaults_and_values(void **state)
 	good(&a, "help check", LOAD_CMD_HELP);
 	assert_string_equal(a.word[0], "check");
 	load_args_free(&a);
-	good(&a, "hostile --socket S --seed 7", LOAD_CMD_HOSTILE);
+	good(&a, "hostile --socket S --only ring --seed 7 --case 12", LOAD_CMD_HOSTILE);
+	assert_string_equal(a.only, "ring");
+	assert_string_equal(a.number, "12");
 	assert_int_equal(a.seed, 7);
+	assert_int_equal(a.cases, 1000);
+	load_args_free(&a);
+	good(&a, "null --socket S unique 20", LOAD_CMD_NULL);
+	assert_int_equal(a.nr_words, 2);
 	load_args_free(&a);
 }
 
