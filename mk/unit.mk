@@ -6,14 +6,16 @@
 # An archive, so that a test takes from it what it uses, and may bring stand-ins for the rest.
 TEST_LIB := $(BUILD)/libvqsteer.a
 FIXTURES := $(wildcard tests/unit/*.c)
-# test_%.c may have helpers beside it, called %_*.c of the same folder.
+# test_%.c may have helpers beside it, called %_*.c of the same folder, and headers. What gcc says of
+# headers is of the last source only, where one command compiles several.
+TEST_HEADERS := $(wildcard tests/unit/*.h tests/unit/*/*.h)
 UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 
 $(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(VQLOAD_OBJS)) $(LIB_OBJS) $(VIRTQUEUE_OBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/unit/%: tests/unit/%.c $(FIXTURES) $(TEST_LIB)
+$(BUILD)/unit/%: tests/unit/%.c $(FIXTURES) $(TEST_HEADERS) $(TEST_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests/unit -Itests -MMD -MP -MF $@.d -MT $@ $(filter %.c,$^) \
 		$(TEST_LIB) -o $@ $(LDFLAGS) -lcmocka $(LIBS) $(TUI_LIBS) -lm

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,17 +23,10 @@
 	 VHU_BIT(VHU_PROTOCOL_F_CONFIGURE_MEM_SLOTS) | VHU_BIT(VHU_PROTOCOL_F_RESET_DEVICE) | \
 	 VHU_BIT(VHU_PROTOCOL_F_STATUS))
 
+/* Above what a guest has; far below where sums of addresses pass 2^64. */
+#define REGION_BYTES_MAX (1ULL << 40)
+
 #define STATUS_DRIVER (VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER)
-
-int load_fail(struct load_transport *t, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(t->error, sizeof(t->error), format, args);
-	va_end(args);
-	return err;
-}
 
 void load_init(struct load_transport *t, const struct load_options *o)
 {
@@ -64,97 +55,6 @@ void load_destroy(struct load_transport *t)
 	load_free_memory(t);
 	vqs_closep(&t->inflight_fd);
 	t->inflight_fd = -1;
-}
-
-/* --- messages -------------------------------------------------------------------------------- */
-
-static int lost(struct load_transport *t, uint32_t request, int err, const char *why)
-{
-	const char *name = vhu_request_name(request), *path = t->opts.socket;
-
-	switch (err) {
-	case -ETIMEDOUT:
-		return load_fail(
-			t, err,
-			"daemon at %s: no answer to %s within %u ms; it hangs, or raise the "
-			"time limit",
-			path, name, t->opts.timeout_ms);
-	case -EPROTO:
-		return load_fail(t, err, "daemon at %s: its answer to %s breaks vhost-user: %s",
-				 path, name, why);
-	case -ENODATA:
-	case -ECONNRESET:
-	case -EPIPE:
-		return load_fail(
-			t, -ECONNRESET,
-			"daemon at %s: it closed the connection at %s; its own log says why", path,
-			name);
-	default:
-		return load_fail(t, err, "daemon at %s: cannot exchange %s: %s", path, name,
-				 strerror(-err));
-	}
-}
-
-static int await(struct load_transport *t, struct vhu_msg *m, int *reply_fd, int64_t deadline)
-{
-	_cleanup_(vhu_fds_close) struct vhu_fds fds = {0};
-	uint32_t request = m->request;
-	const char *why;
-	int err;
-
-	err = vhu_recv(t->sock, VHU_FROM_BACKEND_REPLY, m, &fds, deadline, &why);
-	if (err)
-		return lost(t, request, err, why);
-	if (reply_fd && fds.nr)
-		*reply_fd = TAKE_FD(fds.fd[0]);
-	return 0;
-}
-
-int load_ask(struct load_transport *t, struct vhu_msg *m, const int *fds, uint32_t nr_fds,
-	     int *reply_fd)
-{
-	int64_t deadline = vhu_deadline(t->opts.timeout_ms);
-	bool reply = vhu_has_reply(m->request),
-	     ack = !reply && load_has(t, VHU_PROTOCOL_F_REPLY_ACK);
-	int err;
-
-	if (t->sock < 0)
-		return load_fail(t, -ENOTCONN, "daemon at %s: not connected", t->opts.socket);
-	m->flags = VHU_VERSION | (ack ? VHU_NEED_REPLY : 0);
-	err = vhu_send(t->sock, m, fds, nr_fds, deadline);
-	if (err)
-		return lost(t, m->request, err, "");
-	if (!reply && !ack)
-		return 0;
-	err = await(t, m, reply_fd, deadline);
-	if (!err && ack && m->payload.u64)
-		err = load_fail(t, -EREMOTEIO,
-				"daemon at %s: it refused %s (status %llu); its own log says why",
-				t->opts.socket, vhu_request_name(m->request),
-				(unsigned long long)m->payload.u64);
-	return err;
-}
-
-int load_set_u64(struct load_transport *t, uint32_t request, uint64_t v)
-{
-	struct vhu_msg m = {.request = request, .size = sizeof(v)};
-
-	m.payload.u64 = v;
-	return load_ask(t, &m, NULL, 0, NULL);
-}
-
-int load_get_u64(struct load_transport *t, uint32_t request, uint64_t *v)
-{
-	struct vhu_msg m = {.request = request};
-	int err = load_ask(t, &m, NULL, 0, NULL);
-
-	*v = err ? 0 : m.payload.u64;
-	return err;
-}
-
-int load_set_status(struct load_transport *t, uint8_t status)
-{
-	return load_has(t, VHU_PROTOCOL_F_STATUS) ? load_set_u64(t, VHU_SET_STATUS, status) : 0;
 }
 
 /* --- connecting ------------------------------------------------------------------------------ */
@@ -331,9 +231,12 @@ static int check_options(struct load_transport *t)
 	if (o->queue_size < 2 || vq_driver_layout(o->queue_size, o->table_max, &l))
 		return load_fail(t, -EINVAL, "queue size %u: it is a power of two from 2 to %u",
 				 o->queue_size, VQ_SIZE_MAX);
-	if (!o->regions || o->regions > LOAD_REGIONS_MAX || !o->region_bytes)
-		return load_fail(t, -EINVAL, "%u memory regions of %llu bytes: 1 to %u, not empty",
-				 o->regions, (unsigned long long)o->region_bytes, LOAD_REGIONS_MAX);
+	if (!o->regions || o->regions > LOAD_REGIONS_MAX || !o->region_bytes ||
+	    o->region_bytes > REGION_BYTES_MAX)
+		return load_fail(t, -EINVAL,
+				 "%u memory regions of %llu bytes: 1 to %u, of at most %llu",
+				 o->regions, (unsigned long long)o->region_bytes, LOAD_REGIONS_MAX,
+				 REGION_BYTES_MAX);
 	return 0;
 }
 
@@ -430,8 +333,11 @@ int load_reset(struct load_transport *t)
 			"instead",
 			t->opts.socket);
 	}
-	for (uint32_t i = 0; !err && t->queue && i < t->nr_queues; i++)
+	for (uint32_t i = 0; !err && t->queue && i < t->nr_queues; i++) {
 		t->queue[i].started = false;
+		t->queue[i].base = t->opts.start;
+		vq_driver_reset(&t->queue[i].driver, t->opts.start);
+	}
 	return err;
 }
 
@@ -439,13 +345,17 @@ static int check_reconnect(struct load_transport *t)
 {
 	if (!t->queue)
 		return load_fail(t, -EINVAL, "nothing to reconnect: it was not started before");
-	for (uint32_t i = 0; i < t->nr_queues && t->inflight_fd < 0; i++)
-		if (t->queue[i].driver.in_flight)
+	for (uint32_t i = 0; i < t->nr_queues && t->inflight_fd < 0; i++) {
+		const struct vq_driver *d = &t->queue[i].driver;
+		uint16_t open = (uint16_t)(d->published - vq_load(&d->ring.used->idx));
+
+		if (open)
 			return load_fail(
 				t, -EBUSY,
-				"queue %u has %u requests in flight, and daemon at %s keeps no "
-				"inflight region: reset the queue first",
-				i, t->queue[i].driver.in_flight, t->opts.socket);
+				"queue %u has %u requests that are not answered, and daemon at "
+				"%s keeps no inflight region: reset the queue first",
+				i, open, t->opts.socket);
+	}
 	return 0;
 }
 

@@ -132,7 +132,10 @@ int load_queue_start(struct load_transport *t, uint32_t queue);
 /* Stops all queues. */
 int load_stop(struct load_transport *t);
 
-/* RESET_DEVICE where it is negotiated, else SET_STATUS 0; -EOPNOTSUPP without either. */
+/*
+ * RESET_DEVICE where it is negotiated, else SET_STATUS 0; -EOPNOTSUPP without either. All queues
+ * stop, their requests in flight are forgotten, and load_start() begins anew at opts.start.
+ */
 int load_reset(struct load_transport *t);
 
 /*
@@ -171,7 +174,8 @@ bool load_submit(struct load_queue *q);
 
 /*
  * Waits for a call of a queue, at most until @deadline_ns (vhu_deadline()), and takes it off the
- * eventfd. 0; -ETIMEDOUT; -EIO: the daemon signalled the queue's error eventfd; -ECONNRESET: it
+ * eventfd. It may be a call for replies that were taken already: look, and wait again. 0;
+ * -ENOTCONN; -ETIMEDOUT; -EIO: the daemon signalled the queue's error eventfd; -ECONNRESET: it
  * closed the connection; -EPROTO: it sent a message that nobody asked for. Writes no t->error, so
  * that a queue's own thread may call it.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the transport: transport.c, transport_memory.c, transport_queue.c. */
+/* Between the files of the transport. */
 #ifndef VQLOAD_TRANSPORT_INTERNAL_H
 #define VQLOAD_TRANSPORT_INTERNAL_H
 
 #include "vqload/transport.h"
+
+/* transport_message.c */
 
 /* Leaves the text in t->error and returns @err, which is negative. */
 int load_fail(struct load_transport *t, int err, const char *format, ...)

@@ -201,6 +201,9 @@ int load_add_region(struct load_transport *t, uint64_t bytes, uint32_t *index)
 
 	if (err)
 		return err;
+	if (!bytes || bytes > 1ULL << 40)
+		return load_fail(t, -EINVAL, "a memory region of %llu bytes",
+				 (unsigned long long)bytes);
 	while (i < t->nr_regions && t->region[i].addr)
 		i++;
 	if (i == VQ_MEM_REGIONS || (t->mem_slots && t->mem.nr >= t->mem_slots))

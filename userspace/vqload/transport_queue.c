@@ -249,6 +249,8 @@ int load_wait_call(const struct load_transport *t, uint32_t queue, int64_t deadl
 		{.fd = t->sock, .events = POLLIN},
 	};
 
+	if (t->sock < 0)
+		return -ENOTCONN;
 	for (;;) {
 		int64_t left = deadline_ns - vhu_deadline(0);
 		struct timespec ts = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
