@@ -72,7 +72,7 @@ struct vqs_fsd_header {
 	char tag[VQS_FSD_TAG_BYTES];
 };
 
-/* Requests popped and not yet answered: pops - pushes. */
+/* Requests popped and not yet answered: pops - given_back - pushes. */
 struct vqs_fsd_queue {
 	__u32 index;
 	__u32 state;
@@ -80,10 +80,11 @@ struct vqs_fsd_queue {
 	__u32 engine;    /* enum vqs_fsd_engine */
 	__u32 threshold; /* popped together at most to run inline */
 	__u32 ring_size;
-	__u64 pops;    /* requests taken off the ring */
-	__u64 pushes;  /* replies put onto it */
-	__u64 waiting; /* requests on the ring and not popped, as of the last pop */
-	__u64 rounds;  /* pops that found something */
+	__u64 pops;       /* requests taken off the ring */
+	__u64 pushes;     /* replies put onto it */
+	__u64 given_back; /* popped and not begun when the ring was stopped: left on it */
+	__u64 waiting;    /* requests on the ring and not popped, as of the last pop */
+	__u64 rounds;     /* pops that found something */
 	__u64 calls;
 	__u64 bytes_in; /* of data, from the guest: WRITE */
 	__u64 bytes_out;

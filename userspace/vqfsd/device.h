@@ -73,8 +73,7 @@ void fsd_device_stop(struct fsd_device *dev);
 
 /*
  * Request queues get @workers workers: new ones own nothing at first; queues of those that end go
- * to the others, round robin. 0; -EINVAL; -EBUSY: a worker that was to end still executes, and its
- * place is needed; -errno of what a thread needs.
+ * to the others, round robin. 0; -EINVAL; -errno of what a thread needs.
  */
 int fsd_device_set_workers(struct fsd_device *dev, uint32_t workers);
 

@@ -6,6 +6,8 @@
 #ifndef VQFSD_ENGINE_H
 #define VQFSD_ENGINE_H
 
+#include <pthread.h>
+
 #include "vqfsd/queue.h"
 
 struct fsd_thread;
@@ -16,6 +18,8 @@ struct fsd_thread;
 /* A thread that executes: a worker, or one of the pool. */
 struct fsd_runner {
 	struct fsd_device *dev;
+	uint32_t started; /* futex: the thread runs, or start_err says why not */
+	int start_err;
 	struct fsd_thread *thread; /* the file system's */
 	struct vqs_fsd_thread *stats;
 	struct fsd_queue *queue; /* of what is done */
@@ -27,6 +31,19 @@ struct fsd_runner {
 void fsd_run(struct fsd_runner *x, struct fsd_record *r);
 /* Pushes what was gathered. */
 void fsd_run_flush(struct fsd_runner *x);
+
+/*
+ * Starts a thread: @main(@arg), without signals, that calls fsd_runner_begin() first. 0 when that
+ * did, or -errno and there is no thread.
+ */
+int fsd_runner_spawn(struct fsd_runner *x, pthread_t *thread, void *(*main)(void *), void *arg);
+/* In the thread. False: end. @slot of the statistics, @name of at most 15 bytes. */
+bool fsd_runner_begin(struct fsd_runner *x, uint32_t slot, uint32_t kind, uint32_t index,
+		      const char *name);
+void fsd_runner_end(struct fsd_runner *x);
+/* Around a sleep for want of work; returns the time, and how long it was. */
+uint64_t fsd_runner_sleeps(struct fsd_runner *x);
+uint64_t fsd_runner_wakes(struct fsd_runner *x, uint64_t since);
 
 struct fsd_engine {
 	const char *name; /* as in the control protocol */

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <linux/types.h>
+
 struct fsd_lock {
 	uint32_t word;
 };
@@ -43,7 +45,7 @@ void fsd_futex_wake(uint32_t *word);
  * Counters in shared memory: written by one thread at a time (the owner of the structure, or the
  * holder of its lock), read by anybody.
  */
-static inline void fsd_set(uint64_t *p, uint64_t v)
+static inline void fsd_set(__u64 *p, uint64_t v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
@@ -53,7 +55,7 @@ static inline void fsd_set32(uint32_t *p, uint32_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t fsd_get(const uint64_t *p)
+static inline uint64_t fsd_get(const __u64 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
@@ -64,7 +66,7 @@ static inline uint32_t fsd_get32(const uint32_t *p)
 }
 
 /* One writer: no atomic addition is needed. */
-static inline void fsd_add(uint64_t *p, uint64_t n)
+static inline void fsd_add(__u64 *p, uint64_t n)
 {
 	fsd_set(p, fsd_get(p) + n);
 }

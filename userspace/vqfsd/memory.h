@@ -16,6 +16,7 @@ struct fsd_region {
 	struct vhu_mem_region as_told;
 	void *map; /* from the start of a page, hence maybe before the region */
 	size_t map_bytes;
+	size_t skip; /* bytes of the mapping before the region */
 };
 
 struct fsd_memory {

@@ -14,7 +14,8 @@
 struct fsd_pool_thread {
 	struct fsd_pool *pool;
 	uint32_t index;
-	bool made; /* to be joined */
+	bool made, exited; /* to be joined; has left its loop */
+	bool held;         /* must not end: the size is about to count it */
 	pthread_t thread;
 	struct fsd_runner runner;
 };
@@ -40,9 +41,8 @@ static inline uint32_t fsd_pool_size(const struct fsd_pool *p)
 }
 
 /*
- * From now on @size threads take requests. 0; -EINVAL: more than FSD_POOL_MAX; -EBUSY: a thread
- * that was to end still executes, and its place is needed; -errno of what a thread needs. After an
- * error the size is as before.
+ * From now on @size threads take requests (without any, those there were finish the list). 0;
+ * -EINVAL: more than FSD_POOL_MAX; -errno of what a thread needs, and the size is as before.
  */
 int fsd_pool_resize(struct fsd_pool *p, uint32_t size);
 

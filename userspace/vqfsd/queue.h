@@ -75,7 +75,7 @@ struct fsd_queue {
 	uint64_t popped; /* since the start of the ring; less what was given back */
 	struct fsd_record *free;
 	struct fsd_record *slab;
-	uint32_t records;
+	uint32_t records, touched; /* of the slab: how many, and how many were ever used */
 	uint32_t ready_tail;
 
 	_Alignas(VQ_CACHE_LINE) uint32_t ready_head; /* atomic: claimed up to here */
@@ -120,15 +120,22 @@ static inline void fsd_queue_release(struct fsd_queue *q)
 {
 	fsd_lock_give(&q->pop_lock);
 }
-/* Under the pop lock: state, and generation, which makes moves under way lose. */
+static inline bool fsd_queue_runs(const struct fsd_queue *q)
+{
+	return fsd_queue_state(q) == (VQS_FSD_STARTED | VQS_FSD_ENABLED);
+}
+/*
+ * Under the pop lock: changes the state, and the generation, so that moves under way lose. What is
+ * ready goes back to the ring when the queue no longer runs.
+ */
 void fsd_queue_mark(struct fsd_queue *q, uint32_t set, uint32_t clear);
 
 /* --- the owner ------------------------------------------------------------------------------- */
 
 /*
  * Fills the ready list. Returns how many are there, 0: the ring is empty; -EAGAIN: somebody wants
- * the pop lock, or there is no free record (then a finish wakes the owner); -ENOENT: not @w's, or
- * not to be popped.
+ * the pop lock, try again; -EBUSY: there is no free record, a finish will wake the owner; -ENOENT:
+ * not @w's, or not to be popped.
  */
 int fsd_queue_pop(struct fsd_queue *q, const struct fsd_worker *w);
 /* The next ready request, or NULL: none, or not @w's. */
@@ -143,6 +150,8 @@ bool fsd_queue_arm(struct fsd_queue *q, const struct fsd_worker *w);
 /* Replies: pushes, counts, calls; frees the records. At most the ring's size, all of @q. */
 void fsd_queue_finish(struct fsd_queue *q, const struct fsd_done *done, uint32_t n);
 
+/* Under the pop lock: the new owner looked, or nobody needs to any more. */
+void fsd_queue_looked(struct fsd_queue *q);
 /* Under the pop lock. The ring is not popped again until it starts anew; tells the front-end. */
 void fsd_queue_break(struct fsd_queue *q, const char *why);
 
@@ -156,8 +165,8 @@ int fsd_queue_start(struct fsd_queue *q, uint64_t features, const char **why);
 /* Lets it be popped or not. */
 void fsd_queue_enable(struct fsd_queue *q, bool enable);
 /*
- * Stops it for good and waits until its requests are answered; what was popped and not begun stays
- * on the ring. base is then where the next start goes on.
+ * Stops it and waits until its requests are answered; what was popped and not begun stays on the
+ * ring. base is then where the next start goes on. Enabled or not stays as it is.
  */
 void fsd_queue_stop(struct fsd_queue *q);
 void fsd_queue_set_call(struct fsd_queue *q, int fd);

@@ -4,6 +4,7 @@
 #define VQFSD_STATS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <vqsteer/fsd_abi.h>
 

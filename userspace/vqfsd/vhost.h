@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "vqfsd/device.h"
 
@@ -27,10 +28,11 @@ struct fsd_vhost {
 };
 
 /*
- * Listens at @path (an old socket that nobody listens on is replaced), mode 0600. The descriptor,
- * or -errno: -EADDRINUSE when somebody listens.
+ * Listens at @path, made with @mode; an old socket that nobody listens on is replaced. Changes the
+ * process's umask for a moment: before there are threads. The descriptor, or -errno: -EADDRINUSE
+ * when somebody listens, -ENOTSOCK when something else is there.
  */
-int fsd_listen(const char *path);
+int fsd_listen(const char *path, mode_t mode);
 
 /*
  * Serves @fd, a listening or a connected UNIX socket, taken over. 0 or -errno: -ENOTSOCK.

@@ -16,8 +16,8 @@
 struct fsd_worker {
 	struct fsd_device *dev;
 	uint32_t index;
-	bool made;                /* has a thread, to be joined */
-	uint32_t retired, exited; /* atomic */
+	bool made;        /* has a thread, to be joined */
+	uint32_t retired; /* atomic: 1 asked to end, 2 it does */
 	int epoll_fd, wake_fd;
 	int tid;
 	pthread_t thread;
@@ -28,11 +28,11 @@ struct fsd_worker {
 	uint32_t poll_ns;                 /* how long to poll before sleep, as adapted; its own */
 };
 
-/* Makes thread and descriptors. 0; -EBUSY: its last thread has not ended; -errno. */
+/* Makes thread and descriptors, or lets one that was to end go on. 0 or -errno. */
 int fsd_worker_start(struct fsd_worker *w);
 /* Ends it after what it has in hand, without waiting; it owns no queue. */
 void fsd_worker_retire(struct fsd_worker *w);
-/* Waits for a retired one. */
+/* Waits for a retired one, and frees what it had. */
 void fsd_worker_join(struct fsd_worker *w);
 
 /* Makes it look at a queue. Any thread. */
