@@ -13,17 +13,7 @@
 /* 7.38, but missing in the header of Linux 6.1. */
 #ifndef FUSE_CREATE_SUPP_GROUP
 #define FUSE_CREATE_SUPP_GROUP (1ULL << 34)
-#endif
-
-/* 7.38 as well: what follows the arguments, fuse_in_header's total_extlen says how much. */
-#ifndef FUSE_MAX_NR_SECCTX
-#define FUSE_MAX_NR_SECCTX 31
-#define FUSE_EXT_GROUPS    32
-
-struct fuse_ext_header {
-	uint32_t size;
-	uint32_t type;
-};
+#define FUSE_EXT_GROUPS        32
 
 struct fuse_supp_groups {
 	uint32_t nr_groups;

@@ -52,8 +52,8 @@ struct fsd_fs_options {
 
 /*
  * Opens the share. Call it before the sandbox closes: all paths are opened here (the share, and
- * /proc/self/fd, which must be that of the process that serves: fork first). 0, or -errno with
- * *error a text to print and free.
+ * /proc/self/fd, which must be that of the process that serves: fork first). Sets the process's
+ * umask to 0. 0, or -errno with *error a text to print and free.
  */
 int fsd_fs_new(struct fsd_fs **fs, const struct fsd_fs_options *options, char **error);
 /* NULL is allowed. No other thread may be in fsd_fs_handle(). */
