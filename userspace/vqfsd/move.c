@@ -52,16 +52,18 @@ static int change_owner(struct fsd_queue *q, struct fsd_worker *to)
 static int start_locked(struct fsd_device *dev, struct fsd_queue *q, struct fsd_worker *to,
 			uint64_t generation, struct fsd_move *m)
 {
+	bool same;
 	int err = 0;
 
 	fsd_queue_hold(q);
+	same = q->owner == to;
 	if (q->generation != generation || q->state & (VQS_FSD_PAUSED | VQS_FSD_STOPPING)) {
 		fsd_add(&dev->stats.header->cancelled, 1);
 		err = -ECANCELED;
 	} else {
 		err = change_owner(q, to);
 	}
-	*m = (struct fsd_move){.queue = q->index, .seq = q->move_seq};
+	*m = (struct fsd_move){.queue = q->index, .seq = q->move_seq, .same = same};
 	fsd_queue_release(q);
 	if (!err)
 		fsd_worker_poke(to, q->index);
@@ -87,7 +89,7 @@ bool fsd_move_done(const struct fsd_device *dev, const struct fsd_move *m, uint6
 
 	if ((int32_t)(seen - m->seq) < 0)
 		return false;
-	*pause_ns = fsd_get(&q->stats->last_pause_ns);
+	*pause_ns = m->same ? 0 : fsd_get(&q->stats->last_pause_ns);
 	return true;
 }
 

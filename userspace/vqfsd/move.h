@@ -24,6 +24,7 @@ struct fsd_device;
 struct fsd_move {
 	uint32_t queue;
 	uint32_t seq;
+	bool same; /* it was the owner already */
 };
 
 /* The generation of a queue, to ask for a move of. */
