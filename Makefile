@@ -51,7 +51,7 @@ UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/t
 
 .PHONY: all help static install uninstall deps demo check unit bench format lint clean bpf-all man
 
-all: $(BUILD)/vqsteer bpf-all man ## build everything
+all: $(BUILD)/vqsteer $(BUILD)/vqfsd bpf-all man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

@@ -11,12 +11,7 @@ FIXTURES := $(wildcard tests/unit/*.c)
 TEST_HEADERS := $(wildcard tests/unit/*.h tests/unit/*/*.h)
 UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 
-<<<<<<< HEAD
 $(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(VQLOAD_OBJS) $(VQFSD_OBJS)) $(LIB_OBJS) $(VIRTQUEUE_OBJS)
-=======
-$(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(VQLOAD_OBJS) $(VQFSD_OBJS)) $(LIB_OBJS) \
-		$(VIRTQUEUE_OBJS)
->>>>>>> wt-fsdfs
 	@rm -f $@
 	$(AR) rcs $@ $^
 

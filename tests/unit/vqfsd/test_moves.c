@@ -35,6 +35,8 @@ static void check_books(struct rig *g, const struct guest *q, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct vqs_fsd_queue *s = &g->dev->stats.queue[q[i].queue];
 
+		/* Counted after the guest was called. */
+		fsd_queue_await_quiet(&g->dev->queue[q[i].queue]);
 		assert_int_equal(s->pops - s->given_back, s->pushes);
 		assert_int_equal(s->pushes, q[i].answered);
 		assert_int_equal(vqs_hist_count(&s->handler_ns), s->pushes);
