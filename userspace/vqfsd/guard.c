@@ -21,8 +21,6 @@ struct guarded {
 static struct guarded table[GUARDED_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int installed;
 
 /* Whether the access was to a region; then it can run again. */
 static int replace(uintptr_t at)
@@ -57,18 +55,20 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-static void install(void)
-{
-	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
-
-	sigemptyset(&sa.sa_mask);
-	installed = sigaction(SIGBUS, &sa, &before) ? -errno : 0;
-}
-
 int fsd_guard_install(void)
 {
-	pthread_once(&once, install);
-	return installed;
+	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct sigaction now;
+	int err = 0;
+
+	sigemptyset(&sa.sa_mask);
+	pthread_mutex_lock(&table_lock);
+	if (sigaction(SIGBUS, NULL, &now))
+		err = -errno;
+	else if (now.sa_sigaction != on_sigbus && sigaction(SIGBUS, &sa, &before))
+		err = -errno;
+	pthread_mutex_unlock(&table_lock);
+	return err;
 }
 
 int fsd_guard_add(void *addr, size_t bytes, uint32_t *broken)

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Installs the handler, once for the process. 0 or -errno. */
+/* Installs the handler for the process, if it is not there. 0 or -errno. */
 int fsd_guard_install(void);
 
 /*
