@@ -42,14 +42,16 @@ LIB_SRCS := $(wildcard userspace/common/*.c userspace/observe/*.c userspace/expo
 CLI_SRCS := $(wildcard userspace/cli/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(BUILD)/%.o)
-# The ring of both sides, and the front-end that drives a daemon: parts of programs of their own.
+# The ring of both sides, the front-end that drives a daemon, the daemon: parts of programs of
+# their own.
 VIRTQUEUE_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/virtqueue/*.c))
 VQLOAD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/vqload/*.c))
+VQFSD_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/vqfsd/*.c))
 UNIT_BINS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*/test_*.c))
 
 .PHONY: all help static install uninstall deps demo check unit bench format lint clean bpf-all man
 
-all: $(BUILD)/vqsteer $(BUILD)/vqload bpf-all man ## build everything
+all: $(BUILD)/vqsteer $(BUILD)/vqload $(BUILD)/vqfsd bpf-all man ## build everything
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -76,7 +78,8 @@ $(BUILD)/userspace/%.o: userspace/%.c $(SKELS) Makefile
 $(BUILD)/vqsteer: $(CLI_OBJS) $(LIB_OBJS)
 	$(CC) $(ALL_CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) $(TUI_LIBS)
 
--include $(patsubst %.o,%.d,$(LIB_OBJS) $(CLI_OBJS) $(VIRTQUEUE_OBJS) $(VQLOAD_OBJS))
+-include $(patsubst %.o,%.d,$(LIB_OBJS) $(CLI_OBJS) $(VIRTQUEUE_OBJS) $(VQLOAD_OBJS) \
+	$(VQFSD_OBJS))
 
 clean: ## remove what was built
 	rm -rf build

@@ -7,7 +7,7 @@ LOAD_MAN_STAMP := $(BUILD)/man/.stamp-vqload
 
 .PHONY: man install uninstall
 
-man: $(MAN_STAMP) $(LOAD_MAN_STAMP) $(BUILD)/vqsteer.bash $(BUILD)/vqload.bash ## man pages and bash completion
+man: $(MAN_STAMP) $(LOAD_MAN_STAMP) $(BUILD)/man/vqfsd.1 $(BUILD)/vqsteer.bash $(BUILD)/vqload.bash ## man pages and bash completion
 
 $(MAN_STAMP): $(BUILD)/vqsteer
 	@mkdir -p $(@D)
@@ -24,13 +24,17 @@ $(LOAD_MAN_STAMP): $(BUILD)/vqload
 	for c in $$($< help --commands); do $< help --man $$c > $(@D)/vqload-$$c.1 || exit 1; done
 	@touch $@
 
+$(BUILD)/man/vqfsd.1: $(BUILD)/vqfsd
+	@mkdir -p $(@D)
+	$< --man > $@.tmp && mv $@.tmp $@
+
 $(BUILD)/vqsteer.bash $(BUILD)/vqload.bash: $(BUILD)/%.bash: $(BUILD)/%
 	$< help --completion > $@.tmp && mv $@.tmp $@
 
-install: $(BUILD)/vqsteer $(BUILD)/vqload man ## install to $(DESTDIR)$(PREFIX)
+install: $(BUILD)/vqsteer $(BUILD)/vqload $(BUILD)/vqfsd man ## install to $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 \
 		$(DESTDIR)$(COMPLETIONDIR)
-	$(INSTALL) -m 0755 $(BUILD)/vqsteer $(BUILD)/vqload $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 0755 $(BUILD)/vqsteer $(BUILD)/vqload $(BUILD)/vqfsd $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 0644 $(BUILD)/man/*.5 $(DESTDIR)$(MANDIR)/man5
 	$(INSTALL) -m 0644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 0644 $(BUILD)/vqsteer.bash $(DESTDIR)$(COMPLETIONDIR)/vqsteer
@@ -46,3 +50,4 @@ uninstall: $(BUILD)/vqsteer $(BUILD)/vqload ## remove what install put there
 		$(DESTDIR)$(MANDIR)/man1/vqload.1 $(DESTDIR)$(MANDIR)/man5/vqload-job.5
 	for c in $$($(BUILD)/vqload help --commands); do \
 		rm -f $(DESTDIR)$(MANDIR)/man1/vqload-$$c.1; done
+	rm -f $(DESTDIR)$(BINDIR)/vqfsd $(DESTDIR)$(MANDIR)/man1/vqfsd.1

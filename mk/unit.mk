@@ -11,7 +11,7 @@ FIXTURES := $(wildcard tests/unit/*.c)
 TEST_HEADERS := $(wildcard tests/unit/*.h tests/unit/*/*.h)
 UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 
-$(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(VQLOAD_OBJS)) $(LIB_OBJS) $(VIRTQUEUE_OBJS)
+$(TEST_LIB): $(filter-out %/main.o,$(CLI_OBJS) $(VQLOAD_OBJS) $(VQFSD_OBJS)) $(LIB_OBJS) $(VIRTQUEUE_OBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
 

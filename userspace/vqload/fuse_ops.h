@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vqload/fuse_abi.h"
+#include "common/fuse_abi.h"
 
 #define LOAD_OPS 64 /* opcodes are below: the highest of 7.46 is 53 */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of keys, and that of workloads. Times are limited in ns, sizes in bytes. */
 #include "common/cleanup.h"
-#include "vqload/fuse_abi.h"
+#include "common/fuse_abi.h"
 #include "vqload/job_priv.h"
 
 #define MS  1000000ULL

@@ -3,8 +3,8 @@
  * <linux/fuse.h>, and what an older one lacks. Debian 12's is of protocol 7.38; names that came
  * later are defined here as the protocol has them, each with its version. A newer header wins.
  */
-#ifndef VQLOAD_FUSE_ABI_H
-#define VQLOAD_FUSE_ABI_H
+#ifndef COMMON_FUSE_ABI_H
+#define COMMON_FUSE_ABI_H
 
 #include <linux/fuse.h>
 #include <stddef.h>
@@ -13,6 +13,12 @@
 /* 7.38, but missing in the header of Linux 6.1. */
 #ifndef FUSE_CREATE_SUPP_GROUP
 #define FUSE_CREATE_SUPP_GROUP (1ULL << 34)
+#define FUSE_EXT_GROUPS        32
+
+struct fuse_supp_groups {
+	uint32_t nr_groups;
+	uint32_t groups[];
+};
 #endif
 
 /* 7.39 */
