@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "common/cleanup.h"
-#include "vqload/fuse_abi.h"
+#include "common/fuse_abi.h"
 #include "vqload/responder_priv.h"
 
 #define REPLY sizeof(struct fuse_out_header)

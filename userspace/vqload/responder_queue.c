@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
-#include "vqload/fuse_abi.h"
+#include "common/fuse_abi.h"
 #include "vqload/responder_priv.h"
 
 /* Requests of one ring before others have their turn. */
