@@ -34,7 +34,7 @@ bench-load: $(BUILD)/vqload ## what vqload itself costs per request, by its null
 	$(BUILD)/vqload null
 
 DAEMON_ROUNDS ?= 5
-bench-daemons: $(BUILD)/vqload ## the stock virtio-fs daemons beside each other
+bench-daemons: $(BUILD)/vqload $(BUILD)/vqfsd ## vqfsd and the stock daemons beside each other
 	tests/bench/daemons.py --rounds $(DAEMON_ROUNDS)
 
 bench: bench-bodies bench-instructions bench-overhead bench-load bench-daemons ## what tracing costs: the figures of docs/performance.md

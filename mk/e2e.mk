@@ -23,5 +23,5 @@ e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/e2e/hold $(BUILD)/e2e/loa
 	BUILD=$(BUILD) tests/e2e/run.sh $(E2E)
 
 .PHONY: e2e-load
-e2e-load: $(BUILD)/vqload ## vqload against the stock daemons, half a minute
+e2e-load: $(BUILD)/vqload $(BUILD)/vqfsd ## vqload against vqfsd and the stock daemons, a minute
 	BUILD=$(abspath $(BUILD)) tests/e2e/load_daemons.py

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""virtio-fs daemons beside each other, natively, loaded by vqload: requests a second, p99, requests
+"""vqfsd and the stock virtio-fs daemons beside each other, natively, loaded by vqload: requests a second, p99, requests
 per second of the daemon's CPU time.
 
 Each round runs every load against every daemon in turn, and against the first one a second time: the
@@ -27,6 +27,8 @@ DAEMONS = {
           "log_level=warn", "--socket-path={socket}", "-o", "source={share}"],
     "Rust": [RUST, "--sandbox", "none", "--log-level", "warn", "--socket-path={socket}",
              "--shared-dir={share}"],
+    "vqfsd": [os.path.join(TOP, "build/vqfsd"), "--socket-path={socket}", "--shared-dir={share}",
+              "--sandbox", "none", "--log-level", "error"],
 }
 DATA = ["--bs=4k", "--size=64m", "--nrfiles=1"]
 LOADS = {

@@ -42,6 +42,11 @@ def rust_virtiofsd(socket, share, *options):
             "--socket-path=" + socket, "--shared-dir=" + share] + list(options)
 
 
+def vqfsd(socket, share, *options):
+    return [os.path.join(os.path.dirname(VQLOAD), "vqfsd"), "--log-level", "error",
+            "--request-queues", "4", "--socket-path=" + socket, "--shared-dir=" + share] + list(options)
+
+
 def rust_folder():
     """Where fetch.sh has put it, "" when it cannot be fetched."""
     if not hasattr(rust_folder, "found"):
@@ -219,7 +224,7 @@ def closes_at_once():
 
 
 def main():
-    daemons = {"c": (c_virtiofsd, ["QEMU"]), "rust": (rust_virtiofsd, ["Rust"])}
+    daemons = {"c": (c_virtiofsd, ["QEMU"]), "rust": (rust_virtiofsd, ["Rust"]), "vqfsd": (vqfsd, None)}
     if not rust_folder():
         skip("rust", "its package cannot be fetched: no network, and no cache of the lab")
         del daemons["rust"]
@@ -227,7 +232,8 @@ def main():
     for name, (command, words) in daemons.items():
         test_opcodes(name + ".check", command)
         test_loads(name, command)
-        test_two_queues(name + ".two-queues", command, ["1"] + words)
+        if words:
+            test_two_queues(name + ".two-queues", command, ["1"] + words)
         test_killed(name + ".killed", command)
         test_share(name + ".read-only", command, (), "ro,size=16m", ["read-only"])
         test_share(name + ".full", command, (), "size=1m", ["No space left"])
