@@ -9,7 +9,7 @@ $(BUILD)/e2e/%.skel.h: $(BUILD)/e2e/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
 # Static: in a guest its libraries would be read from the root share again at each start.
-$(BUILD)/e2e/load: tests/e2e/load.c
+$(BUILD)/e2e/load $(BUILD)/e2e/fsx: $(BUILD)/e2e/%: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $< -o $@
 
