@@ -19,5 +19,7 @@ $(BUILD)/e2e/hold: tests/e2e/hold.c $(BUILD)/e2e/hold.skel.h
 .PHONY: e2e
 E2E ?= # options of tests/e2e/run.sh, such as E2E='--kernels 6.12 --suite stock'
 
-e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/e2e/hold $(BUILD)/e2e/load ## end-to-end tests in guests of three kernels, 8 minutes
+e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/vqfsd
+e2e: $(BUILD)/e2e/hold $(BUILD)/e2e/load $(BUILD)/e2e/fsx
+e2e: ## end-to-end tests in guests of three kernels, 12 minutes
 	BUILD=$(BUILD) tests/e2e/run.sh $(E2E)
