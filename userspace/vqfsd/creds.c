@@ -62,11 +62,16 @@ void fsd_creds_restore(struct fsd_creds *c)
 	fsd_creds_fsetid(c, true);
 }
 
+static bool is_other(const struct fsd_creds *c, const struct fsd_who *who)
+{
+	return !c->keep && (who->uid != c->uid || who->gid != c->gid || who->nr_groups);
+}
+
 int fsd_creds_begin(struct fsd_creds *c, const struct fsd_who *who)
 {
 	int err;
 
-	if (who->uid == c->uid && who->gid == c->gid && !who->nr_groups)
+	if (!is_other(c, who))
 		return 0;
 	if (!c->can_switch)
 		return -EPERM;
@@ -85,7 +90,7 @@ int fsd_creds_begin(struct fsd_creds *c, const struct fsd_who *who)
 
 void fsd_creds_end(struct fsd_creds *c, const struct fsd_who *who)
 {
-	if (who->uid == c->uid && who->gid == c->gid && !who->nr_groups)
+	if (!is_other(c, who))
 		return;
 	/* CAP_SETUID is not effective, but the real user ID may be returned to; then it is. */
 	syscall(SET_UID, -1, c->uid, -1);

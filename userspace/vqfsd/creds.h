@@ -19,6 +19,7 @@ struct fsd_creds {
 	uint32_t uid, gid;                    /* effective, of the daemon */
 	struct __user_cap_data_struct cap[2]; /* with everything that is permitted */
 	bool can_switch;                      /* CAP_SETUID and CAP_SETGID */
+	bool keep;                            /* set by the caller: whoever asks, as the daemon */
 	bool can_fsetid;
 	bool fsetid; /* CAP_FSETID is effective now */
 };

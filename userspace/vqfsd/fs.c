@@ -2,6 +2,7 @@
 /* The served tree: made, emptied, freed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +91,10 @@ int fsd_fs_new(struct fsd_fs **out, const struct fsd_fs_options *options, char *
 		err = fail(error, -ENOMEM, "no memory for the share's tables");
 	if (!err)
 		err = add_root(fs, error);
-	/* Modes come with the guest's umask applied. */
+	/* Modes come with the guest's umask applied. A file that passes RLIMIT_FSIZE is an EFBIG.
+	 */
 	umask(0);
+	signal(SIGXFSZ, SIG_IGN);
 	/* The name is the caller's, and said all it had to. */
 	fs->options.shared_dir = NULL;
 	if (err) {
@@ -141,8 +144,7 @@ int fsd_thread_new(struct fsd_thread **out, struct fsd_fs *fs)
 		free(t);
 		return err;
 	}
-	if (fs->options.keep_creds)
-		t->creds.can_switch = false;
+	t->creds.keep = fs->options.keep_creds;
 	*out = t;
 	return 0;
 }

@@ -40,7 +40,7 @@ struct fsd_fs_options {
 	bool xattr;              /* off: xattr calls are answered with ENOSYS */
 	bool readonly;           /* what would change the tree is answered with EROFS */
 	bool allow_direct_io;    /* O_DIRECT of the guest reaches the host; off: it is dropped */
-	bool keep_creds;         /* do everything as who runs the daemon (who is not root) */
+	bool keep_creds;         /* whoever asks, make files as who runs the daemon */
 	uint16_t max_background; /* asynchronous requests that the guest keeps in flight */
 };
 
@@ -53,7 +53,7 @@ struct fsd_fs_options {
 /*
  * Opens the share. Call it before the sandbox closes: all paths are opened here (the share, and
  * /proc/self/fd, which must be that of the process that serves: fork first). Sets the process's
- * umask to 0. 0, or -errno with *error a text to print and free.
+ * umask to 0 and ignores SIGXFSZ. 0, or -errno with *error a text to print and free.
  */
 int fsd_fs_new(struct fsd_fs **fs, const struct fsd_fs_options *options, char **error);
 /* NULL is allowed. No other thread may be in fsd_fs_handle(). */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 
 #include "common/cleanup.h"
 #include "vqfsd/fs_priv.h"
@@ -38,7 +39,8 @@ static int reply_attr(struct fsd_call *c, int fd)
 	};
 	struct stat st;
 
-	if (fstat(fd, &st))
+	/* glibc's fstat() is newfstatat(2), which is slower by 20 of 200 ns. */
+	if (syscall(SYS_fstat, fd, &st))
 		return -errno;
 	fsd_attr_from_stat(&out.attr, &st);
 	fsd_reply(c, &out, sizeof(out));

@@ -24,56 +24,106 @@ struct row {
 #define ENTRY      sizeof(struct fuse_entry_out)
 
 static const struct row rows[] = {
-	[FUSE_INIT] = {fsd_init, 16, ARGS(init), sizeof(struct fuse_init_out)},
-	[FUSE_DESTROY] = {fsd_destroy},
-	[FUSE_LOOKUP] = {fsd_do_lookup, .out = ENTRY, .text = true},
-	[FUSE_FORGET] = {fsd_forget, ARGS(forget), .silent = true},
-	[FUSE_BATCH_FORGET] = {fsd_batch_forget, ARGS(batch_forget), .silent = true},
-	[FUSE_INTERRUPT] = {fsd_interrupt, .silent = true},
-	[FUSE_GETATTR] = {fsd_getattr, ARGS(getattr), .out = sizeof(struct fuse_attr_out)},
-	[FUSE_STATX] = {fsd_statx, ARGS(statx), .out = sizeof(struct fuse_statx_out)},
-	[FUSE_SETATTR] = {fsd_setattr, ARGS(setattr), .out = sizeof(struct fuse_attr_out),
+	[FUSE_INIT] = {.execute = fsd_init,
+		       .args = 16,
+		       .take = ARGS(init),
+		       .out = sizeof(struct fuse_init_out)},
+	[FUSE_DESTROY] = {.execute = fsd_destroy},
+	[FUSE_LOOKUP] = {.execute = fsd_do_lookup, .out = ENTRY, .text = true},
+	[FUSE_FORGET] = {.execute = fsd_forget, .args = ARGS(forget), .silent = true},
+	[FUSE_BATCH_FORGET] = {.execute = fsd_batch_forget,
+			       .args = ARGS(batch_forget),
+			       .silent = true},
+	[FUSE_INTERRUPT] = {.execute = fsd_interrupt, .silent = true},
+	[FUSE_GETATTR] = {.execute = fsd_getattr,
+			  .args = ARGS(getattr),
+			  .out = sizeof(struct fuse_attr_out)},
+	[FUSE_STATX] = {.execute = fsd_statx,
+			.args = ARGS(statx),
+			.out = sizeof(struct fuse_statx_out)},
+	[FUSE_SETATTR] = {.execute = fsd_setattr,
+			  .args = ARGS(setattr),
+			  .out = sizeof(struct fuse_attr_out),
 			  .changes = true},
-	[FUSE_ACCESS] = {fsd_access, ARGS(access)},
-	[FUSE_STATFS] = {fsd_statfs, .out = sizeof(struct fuse_statfs_out)},
-	[FUSE_READLINK] = {fsd_readlink},
-	[FUSE_SYMLINK] = {fsd_symlink, .out = ENTRY, .text = true, .changes = true},
-	[FUSE_MKNOD] = {fsd_mknod, ARGS(mknod), .out = ENTRY, .text = true, .changes = true},
-	[FUSE_MKDIR] = {fsd_mkdir, ARGS(mkdir), .out = ENTRY, .text = true, .changes = true},
-	[FUSE_UNLINK] = {fsd_unlink, .text = true, .changes = true},
-	[FUSE_RMDIR] = {fsd_rmdir, .text = true, .changes = true},
-	[FUSE_RENAME] = {fsd_rename, ARGS(rename), .text = true, .changes = true},
-	[FUSE_RENAME2] = {fsd_rename2, ARGS(rename2), .text = true, .changes = true},
-	[FUSE_LINK] = {fsd_link, ARGS(link), .out = ENTRY, .text = true, .changes = true},
-	[FUSE_OPEN] = {fsd_open, ARGS(open), .out = sizeof(struct fuse_open_out)},
-	[FUSE_CREATE] = {fsd_create, ARGS(create), .out = ENTRY + sizeof(struct fuse_open_out),
-			 .text = true, .changes = true},
-	[FUSE_FLUSH] = {fsd_flush, ARGS(flush)},
-	[FUSE_RELEASE] = {fsd_release, ARGS(release)},
-	[FUSE_READ] = {fsd_read, ARGS(read)},
-	[FUSE_WRITE] = {fsd_write, ARGS(write), .out = sizeof(struct fuse_write_out),
+	[FUSE_ACCESS] = {.execute = fsd_access, .args = ARGS(access)},
+	[FUSE_STATFS] = {.execute = fsd_statfs, .out = sizeof(struct fuse_statfs_out)},
+	[FUSE_READLINK] = {.execute = fsd_readlink},
+	[FUSE_SYMLINK] = {.execute = fsd_symlink, .out = ENTRY, .text = true, .changes = true},
+	[FUSE_MKNOD] = {.execute = fsd_mknod,
+			.args = ARGS(mknod),
+			.out = ENTRY,
+			.text = true,
 			.changes = true},
-	[FUSE_FSYNC] = {fsd_fsync, ARGS(fsync)},
-	[FUSE_FALLOCATE] = {fsd_fallocate, ARGS(fallocate), .changes = true, .sets = true},
-	[FUSE_LSEEK] = {fsd_lseek, ARGS(lseek), .out = sizeof(struct fuse_lseek_out)},
-	[FUSE_COPY_FILE_RANGE] = {fsd_copy_file_range, ARGS(copy_file_range),
-				  .out = sizeof(struct fuse_write_out), .changes = true,
+	[FUSE_MKDIR] = {.execute = fsd_mkdir,
+			.args = ARGS(mkdir),
+			.out = ENTRY,
+			.text = true,
+			.changes = true},
+	[FUSE_UNLINK] = {.execute = fsd_unlink, .text = true, .changes = true},
+	[FUSE_RMDIR] = {.execute = fsd_rmdir, .text = true, .changes = true},
+	[FUSE_RENAME] = {.execute = fsd_rename,
+			 .args = ARGS(rename),
+			 .text = true,
+			 .changes = true},
+	[FUSE_RENAME2] = {.execute = fsd_rename2,
+			  .args = ARGS(rename2),
+			  .text = true,
+			  .changes = true},
+	[FUSE_LINK] = {.execute = fsd_link,
+		       .args = ARGS(link),
+		       .out = ENTRY,
+		       .text = true,
+		       .changes = true},
+	[FUSE_OPEN] = {.execute = fsd_open,
+		       .args = ARGS(open),
+		       .out = sizeof(struct fuse_open_out)},
+	[FUSE_CREATE] = {.execute = fsd_create,
+			 .args = ARGS(create),
+			 .out = ENTRY + sizeof(struct fuse_open_out),
+			 .text = true,
+			 .changes = true},
+	[FUSE_FLUSH] = {.execute = fsd_flush, .args = ARGS(flush)},
+	[FUSE_RELEASE] = {.execute = fsd_release, .args = ARGS(release)},
+	[FUSE_READ] = {.execute = fsd_read, .args = ARGS(read)},
+	[FUSE_WRITE] = {.execute = fsd_write,
+			.args = ARGS(write),
+			.out = sizeof(struct fuse_write_out),
+			.changes = true},
+	[FUSE_FSYNC] = {.execute = fsd_fsync, .args = ARGS(fsync)},
+	[FUSE_FALLOCATE] = {.execute = fsd_fallocate,
+			    .args = ARGS(fallocate),
+			    .changes = true,
+			    .sets = true},
+	[FUSE_LSEEK] = {.execute = fsd_lseek,
+			.args = ARGS(lseek),
+			.out = sizeof(struct fuse_lseek_out)},
+	[FUSE_COPY_FILE_RANGE] = {.execute = fsd_copy_file_range,
+				  .args = ARGS(copy_file_range),
+				  .out = sizeof(struct fuse_write_out),
+				  .changes = true,
 				  .sets = true},
-	[FUSE_COPY_FILE_RANGE_64] = {fsd_copy_file_range_64, ARGS(copy_file_range),
+	[FUSE_COPY_FILE_RANGE_64] = {.execute = fsd_copy_file_range_64,
+				     .args = ARGS(copy_file_range),
 				     .out = sizeof(struct fuse_copy_file_range_out),
-				     .changes = true, .sets = true},
-	[FUSE_SYNCFS] = {fsd_syncfs},
-	[FUSE_OPENDIR] = {fsd_opendir, ARGS(open), .out = sizeof(struct fuse_open_out)},
-	[FUSE_READDIR] = {fsd_readdir, ARGS(read)},
-	[FUSE_READDIRPLUS] = {fsd_readdirplus, ARGS(read)},
-	[FUSE_RELEASEDIR] = {fsd_releasedir, ARGS(release)},
-	[FUSE_FSYNCDIR] = {fsd_fsyncdir, ARGS(fsync)},
+				     .changes = true,
+				     .sets = true},
+	[FUSE_SYNCFS] = {.execute = fsd_syncfs},
+	[FUSE_OPENDIR] = {.execute = fsd_opendir,
+			  .args = ARGS(open),
+			  .out = sizeof(struct fuse_open_out)},
+	[FUSE_READDIR] = {.execute = fsd_readdir, .args = ARGS(read)},
+	[FUSE_READDIRPLUS] = {.execute = fsd_readdirplus, .args = ARGS(read)},
+	[FUSE_RELEASEDIR] = {.execute = fsd_releasedir, .args = ARGS(release)},
+	[FUSE_FSYNCDIR] = {.execute = fsd_fsyncdir, .args = ARGS(fsync)},
 	/* Its arguments are longer with FUSE_SETXATTR_EXT, which is not negotiated. */
-	[FUSE_SETXATTR] = {fsd_setxattr, FUSE_COMPAT_SETXATTR_IN_SIZE, .text = true,
-			   .changes = true, .sets = true},
-	[FUSE_GETXATTR] = {fsd_getxattr, ARGS(getxattr), .text = true},
-	[FUSE_LISTXATTR] = {fsd_listxattr, ARGS(getxattr)},
-	[FUSE_REMOVEXATTR] = {fsd_removexattr, .text = true, .changes = true},
+	[FUSE_SETXATTR] = {.execute = fsd_setxattr,
+			   .args = FUSE_COMPAT_SETXATTR_IN_SIZE,
+			   .text = true,
+			   .changes = true,
+			   .sets = true},
+	[FUSE_GETXATTR] = {.execute = fsd_getxattr, .args = ARGS(getxattr), .text = true},
+	[FUSE_LISTXATTR] = {.execute = fsd_listxattr, .args = ARGS(getxattr)},
+	[FUSE_REMOVEXATTR] = {.execute = fsd_removexattr, .text = true, .changes = true},
 };
 
 static const struct row *row_of(uint32_t opcode)
@@ -95,12 +145,14 @@ bool fsd_request_peek(const struct fsd_request *request, uint32_t *opcode, uint6
 /* Arguments and text, of the length that the header says. */
 static int take_request(struct fsd_call *c, const struct row *row)
 {
-	size_t len = c->head.len, take = row->take ? row->take : row->args;
+	size_t len = c->head.len, take = row->take ? row->take : row->args, got;
 
 	if (len < HEADER + row->args || len - HEADER > c->in.left)
 		return -EINVAL;
 	c->in.left = len - HEADER;
-	fsd_cursor_read(&c->in, &c->args, take);
+	got = fsd_cursor_read(&c->in, &c->args, take);
+	if (got < take)
+		memset((char *)&c->args + got, 0, take - got);
 	if (!row->text)
 		return 0;
 	if (c->in.left > FSD_TEXT_MAX)
@@ -131,15 +183,10 @@ static int execute(struct fsd_call *c, const struct row *row)
 
 static void put_references(struct fsd_call *c)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(c->node); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(c->node) && c->node[i]; i++)
 		fsd_inode_put(&c->fs->inodes, c->node[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(c->handle) && c->handle[i]; i++)
 		fsd_handle_put(&c->fs->handles, c->handle[i]);
-	}
-}
-
-void fsd_reply(struct fsd_call *c, const void *data, size_t len)
-{
-	c->replied += fsd_cursor_write(&c->out, data, len);
 }
 
 /* What Linux 7.1 takes: the used length is the header's, an error is the header alone. */
@@ -153,21 +200,32 @@ static uint32_t finish(struct fsd_call *c, const struct fsd_request *request, in
 	return head.len;
 }
 
+/* Field by field: clearing arguments that are read anyway would cost more than reading them. */
+static void begin(struct fsd_call *c, struct fsd_fs *fs, struct fsd_thread *thread,
+		  const struct fsd_request *request, struct fsd_outcome *outcome)
+{
+	c->fs = fs;
+	c->thread = thread;
+	c->outcome = outcome;
+	c->in = fsd_cursor(request->in, request->nr_in, request->in_bytes);
+	c->out = fsd_cursor(request->out, request->nr_out, request->out_bytes);
+	c->head = (struct fuse_in_header){0};
+	c->text = NULL;
+	c->text_len = c->replied = 0;
+	c->node[0] = c->node[1] = NULL;
+	c->handle[0] = c->handle[1] = NULL;
+	*outcome = (struct fsd_outcome){0};
+}
+
 uint32_t fsd_fs_handle(struct fsd_fs *fs, struct fsd_thread *thread,
 		       const struct fsd_request *request, struct fsd_outcome *outcome)
 {
-	struct fsd_call c = {
-		.fs = fs,
-		.thread = thread,
-		.outcome = outcome,
-		.in = fsd_cursor(request->in, request->nr_in, request->in_bytes),
-		.out = fsd_cursor(request->out, request->nr_out, request->out_bytes),
-	};
+	struct fsd_call c;
 	const struct row *row;
 	size_t got;
 	int err;
 
-	*outcome = (struct fsd_outcome){0};
+	begin(&c, fs, thread, request, outcome);
 	got = fsd_cursor_read(&c.in, &c.head, HEADER);
 	outcome->opcode = c.head.opcode;
 	outcome->unique = c.head.unique;

@@ -70,14 +70,13 @@ union fsd_args {
 	struct fuse_fallocate_in fallocate;
 	struct fuse_lseek_in lseek;
 	struct fuse_copy_file_range_in copy;
-	char bytes[64]; /* INIT's and more: what is there, the rest is zero */
 };
 
 struct fsd_call {
 	struct fsd_fs *fs;
 	struct fsd_thread *thread;
 	struct fuse_in_header head;
-	union fsd_args args;
+	union fsd_args args;   /* as much as the row says; what an older peer left out is zero */
 	struct fsd_cursor in;  /* behind what was copied */
 	struct fsd_cursor out; /* behind the reply's header; out.left is the room */
 	const char *text;      /* what followed the arguments, and a NUL */
@@ -91,7 +90,10 @@ struct fsd_call {
 
 /* Puts @len bytes behind what was replied already. There is room: the row says how much is needed.
  */
-void fsd_reply(struct fsd_call *c, const void *data, size_t len);
+static inline void fsd_reply(struct fsd_call *c, const void *data, size_t len)
+{
+	c->replied += fsd_cursor_write(&c->out, data, len);
+}
 
 /*
  * Takes the next string of the text. 0; -EINVAL: it does not end. Names (one element of a path that

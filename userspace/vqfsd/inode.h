@@ -5,8 +5,8 @@
  * number to another file, so equal identity is the same file.
  *
  * An inode stays while the guest's lookup count is not 0 (all of them together hold one reference)
- * or a request uses it (one reference each). Memory: 64 bytes, 4 to 8 of a hash table, and an open
- * descriptor.
+ * or a request uses it (one reference each). Memory: 64 bytes, 4 to 8 of a hash table, and
+ * in the host's kernel a struct file (256 bytes), whose dentry and inode cannot be reclaimed.
  */
 #ifndef VQFSD_INODE_H
 #define VQFSD_INODE_H

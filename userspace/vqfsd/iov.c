@@ -2,22 +2,9 @@
 /* Cursors over pieces of guest memory. */
 #include "vqfsd/iov.h"
 
-#include <string.h>
-
-struct fsd_cursor fsd_cursor(const struct iovec *iov, unsigned int nr, size_t bytes)
-{
-	return (struct fsd_cursor){.iov = iov, .end = iov + nr, .left = bytes};
-}
-
 /* The rest of the piece, at most @len bytes and to the end. NULL: nothing is left. */
 static char *piece(struct fsd_cursor *c, size_t len, size_t *n)
 {
-	char *from;
-
-	while (c->iov != c->end && c->at == c->iov->iov_len) {
-		c->iov++;
-		c->at = 0;
-	}
 	if (c->iov == c->end || !c->left || !len)
 		return NULL;
 	*n = c->iov->iov_len - c->at;
@@ -25,10 +12,7 @@ static char *piece(struct fsd_cursor *c, size_t len, size_t *n)
 		*n = len;
 	if (*n > c->left)
 		*n = c->left;
-	from = (char *)c->iov->iov_base + c->at;
-	c->at += *n;
-	c->left -= *n;
-	return from;
+	return fsd_cursor_take(c, *n);
 }
 
 void fsd_cursor_skip(struct fsd_cursor *c, size_t len)
@@ -39,35 +23,24 @@ void fsd_cursor_skip(struct fsd_cursor *c, size_t len)
 		;
 }
 
-size_t fsd_cursor_read(struct fsd_cursor *c, void *to, size_t len)
+size_t fsd_cursor_read_pieces(struct fsd_cursor *c, void *to, size_t len)
 {
 	size_t done = 0, n;
 	const char *from;
 
 	for (; (from = piece(c, len - done, &n)); done += n)
 		memcpy((char *)to + done, from, n);
-	/* The guest may write there now: no compiler is to read it again in place of the copy. */
 	__asm__ volatile("" ::: "memory");
 	return done;
 }
 
-size_t fsd_cursor_write(struct fsd_cursor *c, const void *from, size_t len)
+size_t fsd_cursor_write_pieces(struct fsd_cursor *c, const void *from, size_t len)
 {
 	size_t done = 0, n;
 	char *to;
 
 	for (; (to = piece(c, len - done, &n)); done += n)
 		memcpy(to, (const char *)from + done, n);
-	return done;
-}
-
-size_t fsd_cursor_clear(struct fsd_cursor *c, size_t len)
-{
-	size_t done = 0, n;
-	char *to;
-
-	for (; (to = piece(c, len - done, &n)); done += n)
-		memset(to, 0, n);
 	return done;
 }
 

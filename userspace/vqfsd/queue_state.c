@@ -173,7 +173,7 @@ int fsd_queue_start(struct fsd_queue *q, uint64_t features, const char **why)
 	*why = NULL;
 	if (q->kick_next < 0)
 		return 0;
-	if (q->state & VQS_FSD_STARTED) {
+	if (fsd_queue_state(q) & VQS_FSD_STARTED) {
 		err = replace_kick(q, why);
 	} else {
 		if (!q->has_addr || !q->size)
@@ -185,7 +185,7 @@ int fsd_queue_start(struct fsd_queue *q, uint64_t features, const char **why)
 		fsd_queue_release(q);
 	}
 	if (!err)
-		fsd_worker_poke(q->owner, q->index);
+		fsd_worker_poke(fsd_queue_owner(q), q->index);
 	return err;
 }
 

@@ -65,7 +65,8 @@ int fsd_listen(const char *path, mode_t mode)
 
 static bool answer(struct fsd_vhost *v, struct vhu_msg *m)
 {
-	int err = vhu_send(v->sock, m, NULL, 0, vhu_deadline(PATIENCE_MS));
+	const int none = -1;
+	int err = vhu_send(v->sock, m, &none, 0, vhu_deadline(PATIENCE_MS));
 
 	if (err)
 		fsd_say(v->dev->log, FSD_LOG_WARN, "front-end: cannot answer %s: %s; disconnecting",

@@ -88,6 +88,14 @@ static int set_owner(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fds
 	return 0;
 }
 
+/* Deprecated: what it once meant is that rings stop. */
+static int reset_owner(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fds,
+		       const char **why)
+{
+	fsd_device_stop(v->dev);
+	return 0;
+}
+
 static int reset(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fds, const char **why)
 {
 	fsd_vhost_reset(v);
@@ -100,8 +108,10 @@ static int set_status(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fd
 		*why = "a status of more than a byte";
 		return -EINVAL;
 	}
+	/* QEMU says so whenever it pauses the VM: the guest goes on later, and keeps its files. A
+	 * guest that begins anew says INIT, which resets the file system. */
 	if (!m->payload.u64)
-		fsd_vhost_reset(v);
+		fsd_device_stop(v->dev);
 	v->status = (uint8_t)m->payload.u64;
 	return 0;
 }
@@ -193,7 +203,7 @@ static fsd_vhost_handler *const handlers[VHU_REQUESTS] = {
 	[VHU_GET_FEATURES] = get_features,
 	[VHU_SET_FEATURES] = set_features,
 	[VHU_SET_OWNER] = set_owner,
-	[VHU_RESET_OWNER] = reset,
+	[VHU_RESET_OWNER] = reset_owner,
 	[VHU_SET_MEM_TABLE] = set_mem_table,
 	[VHU_SET_VRING_NUM] = fsd_vhost_set_num,
 	[VHU_SET_VRING_ADDR] = fsd_vhost_set_addr,

@@ -212,8 +212,8 @@ static void a_dead_holder_reverts(void **state)
 		guest_progress(&q[i], 20);
 	assert_int_equal(fsd_queue_owner(&g->dev->queue[1])->index, 1);
 	assert_int_equal(fsd_queue_owner(&g->dev->queue[2])->index, 2);
-	assert_int_equal(g->dev->queue[3].engine, VQS_FSD_INLINE);
-	assert_int_equal(g->dev->queue[3].threshold, 3);
+	assert_int_equal(fsd_get32(&g->dev->queue[3].engine), VQS_FSD_INLINE);
+	assert_int_equal(fsd_get32(&g->dev->queue[3].threshold), 3);
 	assert_int_equal(fsd_pool_size(&g->dev->pool), 1);
 	assert_int_equal(g->dev->nr_workers, 2);
 	sched_getaffinity(g->dev->stats.thread[1].tid, sizeof(after), &after);

@@ -205,6 +205,18 @@ static void what_is_made_belongs_to_who_asked(void **state)
 	assert_int_equal(geteuid(), 0);
 }
 
+static void owners_may_be_the_daemon(void **state)
+{
+	struct rig *rig = *state;
+	struct fsd_fs_options o = FSD_FS_OPTIONS_DEFAULT;
+
+	o.keep_creds = true;
+	rig_serve(rig, o);
+	rig->g->head.uid = rig->g->head.gid = 1234;
+	assert_int_equal(CALL(rig->g, mkdir, on(rig->g, FUSE_ROOT_ID), "d", 0755, 0), 0);
+	assert_int_equal(of(rig, "d").st_uid, geteuid());
+}
+
 /* Groups as Linux sends them after the name, of a directory with the set-group-ID bit. */
 static void further_groups_count(void **state)
 {
@@ -251,6 +263,7 @@ int main(void)
 		T(everything_is_made),
 		T(names_move),
 		T(what_is_made_belongs_to_who_asked),
+		T(owners_may_be_the_daemon),
 		T(further_groups_count),
 	};
 

@@ -133,7 +133,7 @@ static void the_device_is_reset(void **state)
 	mover_end(&m);
 	guest_end(&q);
 	guest_close(&q);
-	assert_true(g->fs->resets >= ROUNDS);
+	assert_true(__atomic_load_n(&g->fs->resets, __ATOMIC_RELAXED) >= ROUNDS);
 }
 
 /* As when a VM is killed, and another one starts. */

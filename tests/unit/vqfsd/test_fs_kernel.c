@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The served tree under this machine's own Linux: its FUSE client takes the part of the guest, by
+ * /dev/fuse instead of a ring. Programs that know nothing of it work on the mount. Skipped where
+ * mounting is not allowed.
+ */
+#include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "fs_rig.h"
+
+#define SERVERS 3
+#define BUFFER  (DATA_MAX + 65536)
+
+struct mount_rig {
+	struct rig *rig;
+	char at[64];
+	int dev;
+	pthread_t server[SERVERS];
+};
+
+/* Reads requests and writes replies until the mount is gone. */
+static void *serve(void *arg)
+{
+	struct mount_rig *m = arg;
+	char *in = malloc(BUFFER), *out = malloc(BUFFER);
+	struct fsd_thread *thread;
+
+	must(in && out && !fsd_thread_new(&thread, m->rig->fs));
+	for (;;) {
+		struct iovec iov[2] = {{in, BUFFER}, {out, BUFFER}};
+		struct fsd_request r = {iov, 1, 0, iov + 1, 1, BUFFER};
+		struct fsd_outcome outcome;
+		ssize_t n = read(m->dev, in, BUFFER);
+		uint32_t len;
+
+		if (n < 0 && errno == ENODEV)
+			break;
+		if (n < 0)
+			continue; /* EINTR, or ENOENT: interrupted while it was being read */
+		iov[0].iov_len = r.in_bytes = (size_t)n;
+		len = fsd_fs_handle(m->rig->fs, thread, &r, &outcome);
+		/* ENOENT: nobody waits any longer. */
+		if (len && write(m->dev, out, len) < 0)
+			must(errno == ENOENT || errno == ENODEV);
+	}
+	fsd_thread_free(thread);
+	free(in);
+	free(out);
+	return NULL;
+}
+
+static bool mount_it(struct mount_rig *m, struct rig *rig)
+{
+	char options[128];
+
+	m->rig = rig;
+	snprintf(m->at, sizeof(m->at), "/tmp/vqfsd-mount-XXXXXX");
+	m->dev = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	must(mkdtemp(m->at));
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions",
+		 m->dev);
+	if (m->dev < 0 || mount("vqfsd", m->at, "fuse.vqfsd", 0, options)) {
+		rmdir(m->at);
+		return false;
+	}
+	for (int i = 0; i < SERVERS; i++)
+		must(!pthread_create(&m->server[i], NULL, serve, m));
+	return true;
+}
+
+static void unmount_it(struct mount_rig *m)
+{
+	must(!umount2(m->at, 0));
+	for (int i = 0; i < SERVERS; i++)
+		pthread_join(m->server[i], NULL);
+	close(m->dev);
+	rmdir(m->at);
+}
+
+/* A script in the mount; $1 is the directory behind it. */
+static int shell(struct mount_rig *m, const char *script)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (chdir(m->at))
+			_exit(99);
+		execl("/bin/sh", "sh", "-euc", script, "sh", m->rig->dir, NULL);
+		_exit(98);
+	}
+	must(pid > 0 && waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
+}
+
+static const char *const scripts[] = {
+	/* Trees, links, modes, times. */
+	"mkdir -p a/b/c; echo hello > a/b/c/f; ln -s b a/l; ln a/b/c/f a/hard; chmod 751 a/b;"
+	"touch -d @1000000 a/hard; [ $(stat -c %h a/b/c/f) = 2 ]; [ $(stat -c %a a/b) = 751 ];"
+	"[ $(cat a/l/c/f) = hello ]; [ $(stat -c %Y $1/a/b/c/f) = 1000000 ]; diff -r a $1/a;"
+	"mv a/b d; rm -r a d; [ -z \"$(ls -A $1)\" ]",
+	/* Data: appended, cut, sparse, copied. */
+	"head -c 5000000 /dev/urandom > x; cp x y; cmp x y; cmp x $1/y; cat x >> y;"
+	"[ $(stat -c %s y) = 10000000 ]; truncate -s 12345 y; head -c 12345 x | cmp - y;"
+	"truncate -s 1G s; [ $(stat -c %b s) = 0 ]; fallocate -l 100000 z;"
+	"dd if=x of=y bs=7777 seek=3 conv=notrunc 2> /dev/null;"
+	"tail -c +23332 y | head -c 1000000 > z; head -c 1000000 x | cmp - z; rm x y z s",
+	/* Archives: thousands of files, removed again. */
+	"mkdir t; i=0; while [ $i -lt 1500 ]; do echo $i > t/file-$i; i=$((i+1)); done;"
+	"[ $(ls t | wc -l) = 1500 ]; tar cf t.tar t; mkdir u; tar xf t.tar -C u; diff -r t u/t;"
+	"find u -type f -name '*7' -delete; [ $(find u -type f | wc -l) = 1350 ]; rm -rf t u t.tar",
+	/* What is open lives on without a name. */
+	"exec 3<> f; echo data >&3; rm f; [ \"$(cat /proc/self/fd/3)\" = data ]; exec 3>&-",
+	/* Changes behind the guest's back are seen when the second is over. */
+	"echo 1 > f; cat f > /dev/null; echo 22 > $1/f; sleep 1.1; [ $(cat f) = 22 ]; rm $1/f;"
+	"sleep 1.1; ! cat f 2> /dev/null",
+};
+
+static void run_scripts(void **state, size_t nr)
+{
+	struct mount_rig m = {0};
+	int status = 0;
+
+	if (!mount_it(&m, *state))
+		skip();
+	for (size_t i = 0; i < nr && !status; i++) {
+		status = shell(&m, scripts[i]);
+		if (status)
+			fprintf(stderr, "script %zu failed: %d\n", i, status);
+	}
+	unmount_it(&m);
+	assert_int_equal(status, 0);
+}
+
+static void programs_work(void **state)
+{
+	run_scripts(state, ARRAY_SIZE(scripts));
+}
+
+/* All but what needs that others may write too. */
+static void programs_work_alone(void **state)
+{
+	struct fsd_fs_options o = FSD_FS_OPTIONS_DEFAULT;
+
+	o.cache = FSD_CACHE_ALWAYS;
+	o.writeback = o.xattr = o.allow_direct_io = true;
+	rig_serve(*state, o);
+	run_scripts(state, ARRAY_SIZE(scripts) - 1);
+}
+
+static void programs_work_without_cache(void **state)
+{
+	struct fsd_fs_options o = FSD_FS_OPTIONS_DEFAULT;
+
+	o.cache = FSD_CACHE_NEVER;
+	rig_serve(*state, o);
+	run_scripts(state, ARRAY_SIZE(scripts));
+}
+
+/* Shared mappings, and bits that writing takes away from who may not keep them. */
+static void mappings_and_rights(void **state)
+{
+	struct mount_rig m = {0};
+	char path[128], *at;
+	struct stat st;
+	int fd;
+
+	if (!mount_it(&m, *state))
+		skip();
+	snprintf(path, sizeof(path), "%s/f", m.at);
+	fd = open(path, O_RDWR | O_CREAT, 0666);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	memset(at, 'm', 8192);
+	assert_int_equal(msync(at, 8192, MS_SYNC), 0);
+	munmap(at, 8192);
+	assert_int_equal(pread(fd, path, 1, 8191), 1);
+	assert_int_equal(path[0], 'm');
+	assert_int_equal(fchmod(fd, 06777), 0);
+	close(fd);
+	assert_int_equal(chmod(m.at, 0777), 0);
+	assert_int_equal(shell(&m, "setpriv --reuid 1000 --regid 1000 --clear-groups sh -c"
+				   " 'echo x >> f; mkdir mine; echo y > mine/f'"),
+			 0);
+	assert_int_equal(fstatat(m.rig->fd, "f", &st, 0), 0);
+	assert_int_equal(st.st_mode & 07777, 0777);
+	assert_int_equal(fstatat(m.rig->fd, "mine/f", &st, 0), 0);
+	assert_int_equal(st.st_uid, 1000);
+	assert_int_equal(fchmodat(m.rig->fd, "mine", 0700, 0), 0);
+	assert_int_not_equal(shell(&m, "setpriv --reuid 1001 --regid 1001 --clear-groups"
+				       " sh -c 'cat mine/f 2> /dev/null'"),
+			     0);
+	unmount_it(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+		T(programs_work),
+		T(programs_work_alone),
+		T(programs_work_without_cache),
+		T(mappings_and_rights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
