@@ -14,6 +14,7 @@ static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct fsd
 		      size_t len, uint64_t offset, bool write)
 {
 	struct fsd_thread *t = c->thread;
+	struct fsd_cursor start = *at;
 	ssize_t n;
 
 	if (!t->bounce) {
@@ -27,6 +28,9 @@ static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct fsd
 	if (write) {
 		len = fsd_cursor_read(at, t->bounce, len);
 		n = pwrite(h->fd, t->bounce, len, (off_t)offset);
+		*at = start;
+		if (n > 0)
+			fsd_cursor_skip(at, (size_t)n);
 	} else {
 		n = pread(h->fd, t->bounce, len, (off_t)offset);
 		if (n > 0)
