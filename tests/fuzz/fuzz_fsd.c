@@ -5,6 +5,7 @@
  * allocations of exactly its size; every reply must be one that Linux takes.
  */
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ static char dir[] = "/dev/shm/vqfsd-fuzz-XXXXXX";
 static struct fsd_fs *fs;
 static struct fsd_thread *thread;
 static bool mounted;
+/* Numbers that replies brought: no input could guess those of handles and nodes. */
+static uint64_t nodes[4], handles[4];
 
 static void check(bool ok)
 {
@@ -37,22 +40,34 @@ static void make_tree(void)
 	check(at >= 0);
 	close(openat(at, "file", O_RDWR | O_CREAT, 0644));
 	mkdirat(at, "dir", 0755);
-	if (symlinkat("dir/none", at, "link"))
-		;
+	(void)!symlinkat("dir/none", at, "link");
 	close(openat(at, "dir/a", O_RDWR | O_CREAT, 0644));
 	close(at);
 }
 
+/* What cannot be removed stays, and is tried again the next time. */
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	if (ftw->level)
+		(void)!remove(path);
+	return 0;
+}
+
+static void remove_tree(void)
+{
+	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 static void clean_up(void)
 {
-	char command[64];
 
 	fsd_thread_free(thread);
 	fsd_fs_free(fs);
 	if (mounted)
 		umount2(dir, MNT_DETACH);
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-	check(!system(command));
+	mounted = false;
+	remove_tree();
+	rmdir(dir);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -71,6 +86,33 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	check(!fsd_fs_new(&fs, &o, &error) && !fsd_thread_new(&thread, fs));
 	atexit(clean_up);
 	return 0;
+}
+
+static void remember(uint32_t opcode, struct fsd_cursor *at)
+{
+	static unsigned int next;
+	struct fuse_entry_out entry;
+	struct fuse_open_out open;
+
+	switch (opcode) {
+	case FUSE_LOOKUP:
+	case FUSE_MKNOD:
+	case FUSE_MKDIR:
+	case FUSE_SYMLINK:
+	case FUSE_CREATE:
+		if (fsd_cursor_read(at, &entry, sizeof(entry)) == sizeof(entry))
+			nodes[next++ % 3 + 1] = entry.nodeid;
+		if (opcode != FUSE_CREATE)
+			return;
+		break;
+	case FUSE_OPEN:
+	case FUSE_OPENDIR:
+		break;
+	default:
+		return;
+	}
+	if (fsd_cursor_read(at, &open, sizeof(open)) == sizeof(open))
+		handles[next++ % 4] = open.fh;
 }
 
 /* In and out in two pieces each, at @cut of 256. */
@@ -94,35 +136,52 @@ static void request(const uint8_t *data, size_t size, size_t room, uint8_t cut)
 	if (used && fsd_cursor_read(&at, &head, REPLY) == REPLY)
 		check(head.len == used && head.error <= 0 && head.error > -512 &&
 		      (!head.error || used == REPLY));
+	remember(outcome.opcode, &at);
 	for (int i = 0; i < 2; i++) {
 		free(in[i]);
 		free(out[i]);
 	}
 }
 
-/* Numbers that mean something are small here: the root's, the first nodes' and handles'. */
+/* One request of the input: opcode, room, length and numbers in 4 bytes, then the body. */
+static size_t one(const uint8_t *data, size_t size)
+{
+	struct fuse_in_header head = {.opcode = data[0] % 56, .unique = 2};
+	size_t len = data[2] * 2u < size - 4 ? data[2] * 2u : size - 4;
+	size_t room = (data[1] & 15) * 24u + (data[1] & 128 ? 4096 : 0);
+	uint8_t bytes[HEAD + 512];
+
+	head.nodeid = nodes[data[3] & 3];
+	head.len = (uint32_t)(HEAD + len + (data[3] == 255));
+	head.uid = head.gid = data[3] >> 6;
+	memcpy(bytes, &head, HEAD);
+	memcpy(bytes + HEAD, data + 4, len);
+	/* Most that need a handle have it first, COPY_FILE_RANGE another one later. */
+	if (data[3] & 8 && len >= 8)
+		memcpy(bytes + HEAD, &handles[data[3] >> 4 & 3], 8);
+	if (data[3] & 4 && len >= 32)
+		memcpy(bytes + HEAD + 24, &handles[data[1] >> 4 & 3], 8);
+	/* SYNCFS is of the whole disk where there is no tmpfs of our own. */
+	if (head.opcode != FUSE_SYNCFS || mounted)
+		request(bytes, HEAD + len, room, data[1]);
+	return 4 + len;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t bytes[1024];
+	static unsigned int inputs;
 
+	nodes[0] = FUSE_ROOT_ID;
 	while (size > 4) {
-		struct fuse_in_header head = {.opcode = data[0] % 56, .unique = 2};
-		size_t len = data[2] * 2u < size - 4 ? data[2] * 2u : size - 4;
-		size_t room = (data[1] & 15) * 24u + (data[1] & 128 ? 4096 : 0);
+		size_t n = one(data, size);
 
-		head.nodeid = data[3] & 7;
-		head.len = (uint32_t)(HEAD + len + (data[3] == 255));
-		head.uid = head.gid = data[3] >> 6;
-		memcpy(bytes, &head, HEAD);
-		memcpy(bytes + HEAD, data + 4, len);
-		/* SYNCFS is of the whole disk where there is no tmpfs of our own. */
-		if (head.opcode != FUSE_SYNCFS)
-			request(bytes, HEAD + len, room, data[1]);
-		data += 4 + len;
-		size -= 4 + len;
+		data += n;
+		size -= n;
 	}
 	request(data, size, 64, 0);
 	fsd_fs_reset(fs);
+	if (inputs++ % 256 == 0)
+		remove_tree();
 	make_tree();
 	return 0;
 }

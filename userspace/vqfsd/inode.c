@@ -181,19 +181,6 @@ int fsd_inodes_add(struct fsd_inodes *t, const struct fsd_identity *identity, ui
 	return 0;
 }
 
-bool fsd_inode_look_up(struct fsd_inodes *t, struct fsd_inode *i)
-{
-	struct fsd_shard *s = shard_of(t, i->hash);
-	bool known;
-
-	pthread_mutex_lock(&s->lock);
-	known = i->lookups > 0;
-	if (known)
-		i->lookups++;
-	pthread_mutex_unlock(&s->lock);
-	return known;
-}
-
 void fsd_inode_put(struct fsd_inodes *t, struct fsd_inode *i)
 {
 	if (!i || !fsd_slot_put(&i->slot))

@@ -56,8 +56,6 @@ uint64_t fsd_inodes_find(struct fsd_inodes *t, const struct fsd_identity *identi
  */
 int fsd_inodes_add(struct fsd_inodes *t, const struct fsd_identity *identity, uint32_t type, int fd,
 		   uint64_t *id);
-/* One more lookup of one that the caller has, by LINK: false when it is forgotten already. */
-bool fsd_inode_look_up(struct fsd_inodes *t, struct fsd_inode *i);
 /* Takes up to @lookups back; unknown numbers are ignored. */
 void fsd_inodes_forget(struct fsd_inodes *t, uint64_t id, uint64_t lookups);
 /* Everything but the root. */

@@ -59,11 +59,6 @@ static inline uint64_t fsd_slot_id(const struct fsd_slot *s)
 
 /* A reference to what @id names, or NULL: no such thing, or no longer. */
 void *fsd_slots_get(const struct fsd_slots *t, uint64_t id);
-/* One more, for who has one or keeps the last one from going. */
-static inline void fsd_slot_again(struct fsd_slot *s)
-{
-	atomic_fetch_add_explicit(&s->state, 1, memory_order_relaxed);
-}
 /* True: it was the last one, the caller cleans and returns the slot. */
 static inline bool fsd_slot_put(struct fsd_slot *s)
 {
