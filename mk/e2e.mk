@@ -9,7 +9,7 @@ $(BUILD)/e2e/%.skel.h: $(BUILD)/e2e/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
 
 # Static: in a guest its libraries would be read from the root share again at each start.
-$(BUILD)/e2e/load: tests/e2e/load.c
+$(BUILD)/e2e/load $(BUILD)/e2e/fsx: $(BUILD)/e2e/%: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -static $< -o $@
 
@@ -19,7 +19,9 @@ $(BUILD)/e2e/hold: tests/e2e/hold.c $(BUILD)/e2e/hold.skel.h
 .PHONY: e2e
 E2E ?= # options of tests/e2e/run.sh, such as E2E='--kernels 6.12 --suite stock'
 
-e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/e2e/hold $(BUILD)/e2e/load ## end-to-end tests in guests of three kernels, 8 minutes
+e2e: $(BUILD)/vqsteer $(BUILD)/vqsteer-static $(BUILD)/vqfsd
+e2e: $(BUILD)/e2e/hold $(BUILD)/e2e/load $(BUILD)/e2e/fsx
+e2e: ## end-to-end tests in guests of three kernels, 12 minutes
 	BUILD=$(BUILD) tests/e2e/run.sh $(E2E)
 
 .PHONY: e2e-load

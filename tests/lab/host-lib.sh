@@ -95,26 +95,34 @@ rust_virtiofsd() { # SOCKET SHARE
 		"--socket-path=$(quote "$1") --shared-dir=$(quote "$2")"
 }
 
-# start_daemons: one for the guest's root, one for the data.
-start_daemons() {
-	local command sock=$work/data.sock
-	if [ -z "$empty_root" ]; then
-		mkdir -p "$work/root"
-		start_daemon root unshare --mount --propagation private "$here/share-root.sh" \
-			"$work/root" bash -c "$(c_virtiofsd "$work/root.sock" "$work/root")" || return 1
-	fi
-	[ -n "$tag" ] || return 0
-	case $daemon in
-	c) command=$(c_virtiofsd "$sock" "$share") ;;
-	rust) command=$(rust_virtiofsd "$sock" "$share") ;;
+# daemon_command WHO SOCKET SHARE TAG: what --daemon and --root-daemon mean, for a shell to run.
+daemon_command() {
+	local command=$1
+	case $command in
+	c) c_virtiofsd "$2" "$3" ;;
+	rust) rust_virtiofsd "$2" "$3" ;;
 	*)
-		command=${daemon//'{socket}'/$(quote "$sock")}
-		command=${command//'{share}'/$(quote "$share")}
-		command=${command//'{tag}'/$(quote "$tag")}
+		command=${command//'{socket}'/$(quote "$2")}
+		command=${command//'{share}'/$(quote "$3")}
+		command=${command//'{tag}'/$(quote "$4")}
 		command=${command//'{c}'//usr/lib/qemu/virtiofsd}
 		command=${command//'{rust}'/$(quote "$rust_dir/run")}
+		echo "$command"
 		;;
 	esac
+}
+
+# start_daemons: one for the guest's root, one for the data.
+start_daemons() {
+	local command
+	if [ -z "$empty_root" ]; then
+		mkdir -p "$work/root"
+		command=$(daemon_command "$root_daemon" "$work/root.sock" "$work/root" root)
+		start_daemon root unshare --mount --propagation private "$here/share-root.sh" \
+			"$work/root" bash -c "$command" || return 1
+	fi
+	[ -n "$tag" ] || return 0
+	command=$(daemon_command "$daemon" "$work/data.sock" "$share" "$tag")
 	start_daemon data bash -c "$command"
 }
 

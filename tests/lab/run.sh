@@ -19,6 +19,7 @@ usage: run.sh [OPTION...] -- SCRIPT [ARG...]       (SCRIPT begins with #!, or is
   --daemon c|rust|CMD    who serves it (c); in CMD {socket} {share} {tag} stand for these, and
                          {c} {rust} for the programs of the stock daemons; if CMD is more than
                          one command, let it `exec` the daemon
+  --root-daemon c|rust|CMD  who serves the guest's root (c), as for --daemon
   --queues N             its request queues (1)
   --queue-size N         entries of each (1024)
   --no-data  --no-mount  no data share at all / there, but not mounted
@@ -37,8 +38,8 @@ USAGE
 
 here=$(dirname "$(readlink -f "$0")")
 cache=${VQSTEER_LAB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/vqsteer-lab}
-kernel=6.12 cpu=max cpus=4 mem=1024 append='' share='' rw=ro tag=data daemon=c queues=1
-queue_size=1024 mount_data=yes out='' env=() keep=() empty_root='' qmp='' time_limit=120
+kernel=6.12 cpu=max cpus=4 mem=1024 append='' share='' rw=ro tag=data daemon=c
+root_daemon=c queues=1 queue_size=1024 mount_data=yes out='' env=() keep=() empty_root='' qmp='' time_limit=120
 retries=3 verbose='' work='' accel='' qemu='' reason='' rust_dir='' pumps=()
 boot_limit=${VQSTEER_LAB_BOOT_LIMIT:-90} # seconds; a busy machine boots in 20
 # shellcheck source=/dev/null
@@ -64,6 +65,7 @@ parse_options() {
 		--share) share=$(readlink -e "$2") || die "no such directory: $2" ;;
 		--tag) tag=$2 ;;
 		--daemon) daemon=$2 ;;
+		--root-daemon) root_daemon=$2 ;;
 		--queues) queues=$2 ;;
 		--queue-size) queue_size=$2 ;;
 		--out) mkdir -p "$2"; out=$(readlink -e "$2") ;;
@@ -273,8 +275,8 @@ sweep
 work=$(mktemp -d "${TMPDIR:-/tmp}/vqsteer-lab.$$.XXXXXX")
 [ -z "$verbose" ] || echo "run.sh: start ${EPOCHREALTIME}" >&2
 kernel_dir=$("$here/fetch.sh" "$kernel") || die "no kernel $kernel"
-case $daemon in
-rust|*'{rust}'*) rust_dir=$("$here/fetch.sh" rust-virtiofsd) || die "no Rust virtiofsd" ;;
+case " $daemon $root_daemon " in
+*' rust '*|*'{rust}'*) rust_dir=$("$here/fetch.sh" rust-virtiofsd) || die "no Rust virtiofsd" ;;
 esac
 if [ -z "$share" ]; then share=$work/share; mkdir "$share"; fi
 choose_accelerator

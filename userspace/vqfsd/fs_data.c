@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* READ and WRITE: straight between the file and guest memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/cleanup.h"
 #include "vqfsd/fs_priv.h"
+
+/*
+ * Linux writes pages of its cache back by any handle that may write, one with O_DIRECT as well, and
+ * the last page of a file no further than to its end: a length that the host refuses. Such a write
+ * goes by the host's cache. (A program's own with such a length is refused as it is on the host.)
+ */
+static ssize_t write_back(struct fsd_call *c, const struct fsd_handle *h, size_t len,
+			  uint64_t offset)
+{
+	struct fsd_proc_name name = fsd_proc_name(h->fd);
+	_cleanup_close_ int fd = openat(c->fs->proc_fd, name.text, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : pwrite(fd, c->thread->bounce, len, (off_t)offset);
+}
 
 /*
  * O_DIRECT wants aligned memory, and the guest's buffers are as aligned as its programs made them:
@@ -28,6 +44,8 @@ static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct fsd
 	if (write) {
 		len = fsd_cursor_read(at, t->bounce, len);
 		n = pwrite(h->fd, t->bounce, len, (off_t)offset);
+		if (n < 0 && errno == EINVAL && c->args.write.write_flags & FUSE_WRITE_CACHE)
+			n = write_back(c, h, len, offset);
 		*at = start;
 		if (n > 0)
 			fsd_cursor_skip(at, (size_t)n);

@@ -221,14 +221,41 @@ static void mappings_and_rights(void **state)
 	assert_int_equal(right, 0);
 }
 
+/* The end of a file is in the middle of a block, and the only handle is one with O_DIRECT. */
+static void mapping_of_direct_io(void **state)
+{
+	struct fsd_fs_options o = FSD_FS_OPTIONS_DEFAULT;
+	char path[128], got[5000] = {0}, *at;
+	struct mount_rig m = {0};
+	int fd, behind, synced;
+
+	o.allow_direct_io = true;
+	rig_serve(*state, o);
+	if (!mount_it(&m, *state))
+		skip();
+	snprintf(path, sizeof(path), "%s/f", m.at);
+	fd = open(path, O_RDWR | O_CREAT | O_DIRECT, 0666);
+	assert_int_equal(ftruncate(fd, sizeof(got)), 0);
+	at = mmap(NULL, sizeof(got), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	memset(at, 'm', sizeof(got));
+	synced = msync(at, sizeof(got), MS_SYNC);
+	munmap(at, sizeof(got));
+	close(fd);
+	unmount_it(&m); /* before anything fails: it would wait for pages that cannot be written */
+	behind = openat(m.rig->fd, "f", O_RDONLY);
+	assert_int_equal(synced, 0);
+	assert_int_equal(read(behind, got, sizeof(got)), sizeof(got));
+	assert_int_equal(got[sizeof(got) - 1], 'm');
+	close(behind);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
-		T(programs_work),
-		T(programs_work_alone),
-		T(programs_work_without_cache),
-		T(mappings_and_rights),
+		T(programs_work),       T(programs_work_alone),  T(programs_work_without_cache),
+		T(mappings_and_rights), T(mapping_of_direct_io),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
