@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""vqfsd and the stock virtio-fs daemons beside each other, natively, loaded by vqload: requests a second, p99, requests
-per second of the daemon's CPU time.
+"""vqfsd and the stock virtio-fs daemons beside each other, natively, loaded by vqload: requests a
+second, p99, requests per second of the daemon's CPU time.
 
 Each round runs every load against every daemon in turn, and against the first one a second time: the
 spread between those two (A/A) says how much of a difference is noise. The first round is dropped,
@@ -63,7 +63,8 @@ def one_run(daemon, load, mode, seconds):
                 pinned(own_cpu, [os.path.join(TOP, "build/vqload"), "run", "--json", "--wait",
                                  "--socket", socket, "--queue-size=1024", "--ramp_time=200ms",
                                  "--time_based=1", "--runtime=%dms" % (1000 * seconds)] + options +
-                       LOADS[load]), stdout=subprocess.PIPE, text=True, check=True).stdout
+                       LOADS[load]), stdout=subprocess.PIPE, text=True, check=True,
+                                  timeout=60 + 10 * seconds).stdout
         finally:
             if server.poll() is None:
                 os.killpg(server.pid, signal.SIGKILL)
@@ -75,7 +76,7 @@ def figures(run):
     requests = sum(job["requests"] for job in run["jobs"])
     p99 = max(job["latency_ns"]["p99"] for job in run["jobs"])
     return {"rate": requests * 1e9 / run["counted_ns"], "p99": p99,
-            "per_cpu": run["daemon"]["requests_per_cpu_second"]}
+            "per_cpu": run.get("daemon", {}).get("requests_per_cpu_second", 0)}
 
 
 def measure(rounds, seconds, modes, loads):

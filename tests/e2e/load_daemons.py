@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""vqload against real daemons: QEMU's C virtiofsd and, where its package can be fetched, the Rust
-one. Each case has a daemon of its own on a fresh share, as these end with their first connection.
+"""vqload against real daemons: vqfsd, QEMU's C virtiofsd and, where its package can be fetched, the
+Rust one. Each case has a daemon of its own on a fresh share, as stock ones end with their first
+connection.
 Prints a line per assertion and, last, how many passed.
 """
 import contextlib
@@ -17,7 +18,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.normpath(os.path.join(HERE, "..", ".."))
 VQLOAD = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "vqload")
 LIMIT_S = 60
-KNOWN = "is known to"  # how a stock daemon's known fault is marked
+# What a daemon does not do, or does wrong, as seen of the versions in Debian 12 and 13; all else is
+# to work.
+UNSUPPORTED = {
+    "c": {"statx", "setxattr", "getxattr", "listxattr", "removexattr", "getlk", "setlk", "access"},
+    "rust": {"statx", "setxattr", "getxattr", "listxattr", "removexattr", "getlk", "setlk"},
+    "vqfsd": {"setxattr", "getxattr", "listxattr", "removexattr", "getlk", "setlk"},
+}
+KNOWN_FAULTS = {"c": {"unlink", "rmdir", "rename"}}  # EIO where ENOENT is due
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 
@@ -74,8 +82,9 @@ def daemon(command, options=(), share=None):
 
 
 def vqload(*words):
-    return subprocess.run([VQLOAD] + list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=LIMIT_S, check=False)
+    """What it printed; a status beyond 128 when it did not end in time."""
+    return subprocess.run(["timeout", "-s", "KILL", str(LIMIT_S), VQLOAD] + list(words),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
 
 def run(socket, *words):
@@ -93,27 +102,25 @@ def judge_clean(name, said, report, least):
     done = sum(job["requests"] for job in report["jobs"])
     check(name + ".requests", done >= least, "%d, at least %d" % (done, least))
     faults = {f: n for f, n in report["judge"]["findings"].items() if n}
-    check(name + ".answered", report["vqload"]["sent"] == report["vqload"]["done"],
-          "sent %d, answered %d, findings %s" % (report["vqload"]["sent"],
-                                                 report["vqload"]["done"], faults))
+    check(name + ".faults", not faults.keys() - {"out_of_order", "unusual_error"}, faults)
 
 
-def test_opcodes(name, command):
+def test_opcodes(daemon_name, command):
+    name = daemon_name + ".check"
     with daemon(command) as (socket, _, _):
         said = vqload("check", "--json", "--wait", "--socket", socket)
     if not check(name + ".json", said.stdout.startswith("{"), said.stdout[:80] + said.stderr[-200:]):
         return
     report = json.loads(said.stdout)
-    known = [op["name"] for op in report["checks"] if KNOWN in op["reason"]]
+    faulty, lacking = KNOWN_FAULTS.get(daemon_name, set()), UNSUPPORTED[daemon_name]
     for op in report["checks"]:
-        check("%s.%s" % (name, op["name"]), op["outcome"] in ("ok", "unsupported") or
-              op["name"] in known, "%s %s" % (op["outcome"], op["reason"]))
-    check(name + ".exit", said.returncode == (1 if known else 0),
+        allowed = {"ok"} | ({"unsupported"} if op["name"] in lacking else set())
+        allowed |= {"failed"} if op["name"] in faulty else set()
+        check("%s.%s" % (name, op["name"]), op["outcome"] in allowed,
+              "%s %s" % (op["outcome"], op["reason"]))
+    check(name + ".exit", said.returncode == (1 if report["failed"] else 0),
           "%d %s" % (said.returncode, said.stderr.strip()[-300:]))
     check(name + ".clean", report["judge"]["clean"], report["judge"]["findings"])
-    working = [op["name"] for op in report["checks"] if op["outcome"] == "ok"]
-    check(name + ".most", len(working) >= 25, "%d of %d opcodes work" % (len(working),
-                                                                         len(report["checks"])))
 
 
 LOADS = {
@@ -143,13 +150,14 @@ def test_loads(name, command):
             check("%s.%s.verified" % (name, load), verified >= 100, "%d blocks" % verified)
 
 
-def test_two_queues(name, command, words):
+def test_two_queues(name, command):
     """More queues than it has: known of stock daemons, one line, an exit code of its own."""
     with daemon(command) as (socket, _, _):
         said = vqload("run", "--wait", "--socket", socket, "--request-queues=2", "--rw=getattr")
     lines = said.stderr.strip().splitlines()
     check(name + ".exit", said.returncode == 4, said.returncode)
-    check(name + ".line", len(lines) == 1 and all(w in said.stderr for w in words), said.stderr.strip())
+    check(name + ".line", len(lines) == 1 and "it has 1 request queue, not 2" in said.stderr,
+          said.stderr.strip())
 
 
 def test_killed(name, command):
@@ -220,20 +228,20 @@ def closes_at_once():
             peer, _ = listener.accept()
             peer.close()
             _, err = load.communicate(timeout=LIMIT_S)
-    check("bad.closes-at-once", load.returncode in (3, 5), "exit %d: %s" % (load.returncode, err.strip()))
+    check("bad.closes-at-once", load.returncode == 3, "exit %d: %s" % (load.returncode, err.strip()))
 
 
 def main():
-    daemons = {"c": (c_virtiofsd, ["QEMU"]), "rust": (rust_virtiofsd, ["Rust"]), "vqfsd": (vqfsd, None)}
+    daemons = {"c": c_virtiofsd, "rust": rust_virtiofsd, "vqfsd": vqfsd}
     if not rust_folder():
         skip("rust", "its package cannot be fetched: no network, and no cache of the lab")
         del daemons["rust"]
     test_bad_input()
-    for name, (command, words) in daemons.items():
-        test_opcodes(name + ".check", command)
+    for name, command in daemons.items():
+        test_opcodes(name, command)
         test_loads(name, command)
-        if words:
-            test_two_queues(name + ".two-queues", command, ["1"] + words)
+        if name != "vqfsd":
+            test_two_queues(name + ".two-queues", command)
         test_killed(name + ".killed", command)
         test_share(name + ".read-only", command, (), "ro,size=16m", ["read-only"])
         test_share(name + ".full", command, (), "size=1m", ["No space left"])
