@@ -10,7 +10,8 @@ usage() {
 	cat <<'USAGE'
 usage: run.sh [OPTION...]
   --kernels "6.1 6.12 7.3"  guest kernels (all three)
-  --suite NAME              only this suite; may be repeated: stock native tools mq static vqfsd
+  --suite NAME              only this suite; may be repeated: stock native tools mq static, or vqfsd, which
+                            takes 4 minutes a kernel and is run by this option only
   --keep DIR                keep what the guests recorded, and their logs, in DIR
 lines: ok NAME: figures / not ok NAME: figures / skip NAME: reason; NAME is KERNEL/MODEL/SUITE/...
 USAGE
@@ -39,7 +40,7 @@ parse_options() {
 		esac
 		shift
 	done
-	[ ${#suites[@]} -gt 0 ] || suites=(stock native tools mq static vqfsd)
+	[ ${#suites[@]} -gt 0 ] || suites=(stock native tools mq static)
 	local suite
 	for suite in "${suites[@]}"; do
 		[ "$(type -t "suite_$suite")" = function ] || { usage >&2; exit 2; }
