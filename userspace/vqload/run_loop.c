@@ -12,6 +12,8 @@
 #define PROGRESS_NS VQS_SECOND_NS
 /* Thread 0 looks for the nodes that other threads want forgotten. */
 #define FORGET_NS   2000000ULL
+/* A request that was due before the end of an open loop may be sent so long after it. */
+#define GRACE_NS    VQS_SECOND_NS
 
 int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 {
@@ -83,12 +85,25 @@ static bool is_over(const struct run_lane *l, uint64_t now)
 		l->schedule.arrival == LOAD_ARRIVAL_CLOSED);
 }
 
+/* The due that is held: nothing may come that lets it be sent. */
+static bool is_too_late(const struct run_lane *l, uint64_t now)
+{
+	uint64_t grace = l->schedule.arrival == LOAD_ARRIVAL_CLOSED ? 0 : GRACE_NS;
+
+	return l->schedule.end_ns && now >= l->schedule.end_ns && now - l->schedule.end_ns >= grace;
+}
+
 static int fill_lane(struct run_lane *l)
 {
 	uint64_t now = load_engine_now(l->thread->engine);
 	int sent;
 
 	while (!l->ended && l->in_flight < l->depth) {
+		if (l->held && is_too_late(l, now)) {
+			l->held = false;
+			l->ended = true;
+			return 0;
+		}
 		if (!l->held) {
 			l->ended = is_over(l, now);
 			if (l->ended || !load_schedule_take(&l->schedule, now, &l->due))
