@@ -15,11 +15,11 @@
 /* A request that was due before the end of an open loop may be sent so long after it. */
 #define GRACE_NS    VQS_SECOND_NS
 
-int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
+int run_later_forget(struct run *r, const struct run_forget *f)
 {
 	int err = 0;
 
-	if (!nodeid || nodeid == FUSE_ROOT_ID)
+	if (!f->nodeid || f->nodeid == FUSE_ROOT_ID)
 		return 0;
 	pthread_mutex_lock(&r->forget_lock);
 	if (r->nr_forget == r->room_forget) {
@@ -33,7 +33,7 @@ int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 		err = more ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		r->forget[r->nr_forget] = (struct run_forget){nodeid, n};
+		r->forget[r->nr_forget] = *f;
 		__atomic_store_n(&r->nr_forget, r->nr_forget + 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&r->forget_lock);
@@ -66,11 +66,14 @@ static void send_forgets(struct run_thread *t)
 		struct load_slot *s = load_slot_get(t->engine, 0);
 		struct load_head h = load_engine_head(t->engine, f.nodeid);
 
+		if (s)
+			s->uncounted =
+				f.uncounted || !__atomic_load_n(&t->run->loading, __ATOMIC_RELAXED);
 		if (!s || load_build_forget(&s->req, &h, f.n) ||
 		    load_engine_submit(t->engine, s, 0)) {
 			if (s)
 				load_slot_put(t->engine, s);
-			run_later_forget(t->run, f.nodeid, f.n);
+			run_later_forget(t->run, &f);
 			return;
 		}
 	}
@@ -205,8 +208,10 @@ static bool step(struct run_thread *t, uint64_t *deadline)
 /* The first time only: verifying comes after it. */
 static void end_load(struct run_thread *t)
 {
-	if (!t->end_ns)
-		t->end_ns = load_engine_now(t->engine);
+	if (t->end_ns)
+		return;
+	t->end_ns = load_engine_now(t->engine);
+	__atomic_fetch_sub(&t->run->loading, 1, __ATOMIC_RELAXED);
 }
 
 static bool others_run(struct run_thread *t)

@@ -276,7 +276,8 @@ static bool read_names(struct run_lane *l, struct run_cycle *c, const struct loa
 		any = true;
 		c->offset = d.off;
 		if (d.has_entry && strcmp(d.name, ".") && strcmp(d.name, ".."))
-			run_later_forget(l->thread->run, d.entry.nodeid, 1);
+			run_later_forget(l->thread->run,
+					 &(struct run_forget){d.entry.nodeid, 1, s->uncounted});
 	}
 	return any;
 }
@@ -330,7 +331,7 @@ static void advance(struct run_lane *l, struct run_cycle *c, const struct load_s
 	if (v->error && c->step == 1)
 		c->step = LOAD_STEPS_MAX;
 	if (c->step < LOAD_STEPS_MAX && l->rw->steps[c->step] == FUSE_FORGET) {
-		run_later_forget(l->thread->run, c->node, 1);
+		run_later_forget(l->thread->run, &(struct run_forget){c->node, 1, s->uncounted});
 		c->step++;
 	}
 	if (c->step >= LOAD_STEPS_MAX || !l->rw->steps[c->step])

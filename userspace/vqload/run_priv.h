@@ -77,6 +77,7 @@ struct run_lane {
 
 struct run_forget {
 	uint64_t nodeid, n;
+	bool uncounted; /* as the request that brought the node */
 };
 
 struct run {
@@ -100,6 +101,7 @@ struct run {
 	/* Shared while threads run. */
 	int stop;        /* atomic: all lanes end */
 	int running;     /* atomic: threads but the first that still have lanes */
+	int loading;     /* atomic: threads whose load goes on, as opposed to verifying */
 	int share_error; /* atomic: the share does not take what is written */
 	pthread_mutex_t forget_lock;
 	struct run_forget *forget;
@@ -146,7 +148,7 @@ void run_meta_finish(struct run_lane *l);
 void run_meta_free(struct run_lane *l, struct run *r);
 
 /* run_loop.c */
-int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n);
+int run_later_forget(struct run *r, const struct run_forget *f);
 void *run_thread_main(void *thread);
 
 #endif
