@@ -19,12 +19,48 @@ static uint64_t share(uint64_t n, uint64_t part, uint64_t whole)
 	return (uint64_t)((unsigned __int128)n * part / whole);
 }
 
+/* Where a job's one file is, without what slashes too many make of it. */
+static void path_of(const struct load_job *job, char path[2 * LOAD_JOB_PATH])
+{
+	const char *part[] = {job->directory, job->filename};
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		for (const char *c = part[i]; *c; c++)
+			if (*c != '/' || (n && path[n - 1] != '/'))
+				path[n++] = *c;
+		if (!i && n && path[n - 1] != '/')
+			path[n++] = '/';
+	}
+	path[n] = '\0';
+}
+
+/* A job before @job with the same file, when one of them verifies; NULL: none. */
+static const struct load_job *sharer(const struct load_jobs *jobs, const struct load_job *job)
+{
+	char mine[2 * LOAD_JOB_PATH], other[2 * LOAD_JOB_PATH];
+
+	if (!*job->filename)
+		return NULL;
+	path_of(job, mine);
+	for (const struct load_job *o = jobs->job; o < job; o++) {
+		if (!*o->filename ||
+		    (o->verify == LOAD_VERIFY_NONE && job->verify == LOAD_VERIFY_NONE))
+			continue;
+		path_of(o, other);
+		if (!strcmp(mine, other))
+			return o;
+	}
+	return NULL;
+}
+
 static enum load_exit check_jobs(struct run *r)
 {
 	char *err = NULL;
 
 	for (size_t i = 0; i < r->jobs->nr_jobs; i++) {
 		struct load_job *job = &r->jobs->job[i];
+		const struct load_job *other;
 
 		if (load_job_queues(job, r->device.transport.nr_queues - 1, &err)) {
 			run_fail(r, -EINVAL, "%s", err ? err : "no memory");
@@ -36,6 +72,14 @@ static enum load_exit check_jobs(struct run *r)
 				 "job %s: verify with copies that share a file cannot tell whose "
 				 "block is there; leave out filename or numjobs",
 				 job->name);
+			return LOAD_EXIT_USAGE;
+		}
+		other = sharer(r->jobs, job);
+		if (other) {
+			run_fail(r, -EINVAL,
+				 "jobs %s and %s: verify with jobs that share a file cannot tell "
+				 "whose block is there; give each a filename of its own",
+				 other->name, job->name);
 			return LOAD_EXIT_USAGE;
 		}
 		if (job->bs > r->bs_max)
