@@ -29,11 +29,12 @@ struct run_file {
 	uint64_t fh;
 	bool open, made;
 	/* Of verify, by block: */
-	uint32_t *generation; /* that is there; 0: nobody knows */
+	uint32_t *generation; /* of the last write; 0: none; RUN_UNKNOWN: it failed */
 	uint8_t *busy;        /* readers in flight; BUSY_WRITE: one writer */
 	char name[RUN_NAME];  /* in its directory */
 };
-#define BUSY_WRITE 255
+#define BUSY_WRITE  255
+#define RUN_UNKNOWN (1u << 31)
 
 /* One of numjobs. */
 struct run_copy {
