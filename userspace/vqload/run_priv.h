@@ -49,6 +49,7 @@ struct run_copy {
 /* A round of a metadata workload. */
 struct run_cycle {
 	uint32_t index, step, file;
+	uint32_t reads; /* of the directory, since it was opened */
 	uint64_t node, fh, offset;
 	uint64_t n;                    /* rounds that began */
 	char name[LOAD_JOB_NAME + 48]; /* of what it makes */
