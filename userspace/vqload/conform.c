@@ -130,6 +130,9 @@ struct names {
 	size_t nr;
 };
 
+/* More than the names of any check take; a daemon may go on for ever. */
+#define LIST_ROUNDS 256
+
 /* All names of @dir, but the dots. */
 static int list(struct conform *k, uint64_t dir, uint64_t fh, struct names *all)
 {
@@ -137,7 +140,7 @@ static int list(struct conform *k, uint64_t dir, uint64_t fh, struct names *all)
 	bool any = true;
 	int err = 0;
 
-	while (!err && any) {
+	for (int i = 0; !err && any && i < LIST_ROUNDS; i++) {
 		struct load_head h = conform_head(k, dir);
 		struct load_dirents it;
 		struct load_dirent d;
@@ -148,13 +151,16 @@ static int list(struct conform *k, uint64_t dir, uint64_t fh, struct names *all)
 		load_dirents_start(&it, k->slot->data,
 				   err ? 0 : load_reply_data_len(REQ(k), k->slot->used), false);
 		while (load_dirents_next(&it, &d) > 0) {
+			char(*more)[256];
+
 			offset = d.off;
 			any = true;
 			if (!strcmp(d.name, ".") || !strcmp(d.name, "..") || d.namelen > 255)
 				continue;
-			all->name = reallocarray(all->name, all->nr + 1, sizeof(*all->name));
-			if (!all->name)
+			more = reallocarray(all->name, all->nr + 1, sizeof(*all->name));
+			if (!more)
 				return -ENOMEM;
+			all->name = more;
 			snprintf(all->name[all->nr++], 256, "%.255s", d.name);
 		}
 	}

@@ -112,6 +112,8 @@ static void finish(struct load_engine *e, struct engine_queue *q, const struct v
 	/* Given up by load_engine_lose(), and here after all. */
 	if (s->state != LOAD_SLOT_FLIGHT)
 		return;
+	/* Only a reply is progress: what nobody asked for may come for ever. */
+	q->progress_ns = e->now_ns;
 	/* The call may have been left out, and the reply found at the end of the wait. */
 	check_age(e, s);
 	s->used = r->len;
@@ -139,7 +141,6 @@ static int reap_queue(struct load_engine *e, uint32_t queue)
 	int taken = 0;
 
 	e->now_ns = vqs_now_ns(CLOCK_MONOTONIC);
-	q->progress_ns = e->now_ns;
 	for (; n && !e->err; n--) {
 		struct vq_reply r;
 		int found = vq_driver_get_used(d, &r);

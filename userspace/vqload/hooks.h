@@ -15,7 +15,7 @@
 struct load_hook_args {
 	struct load_device_options device;
 	bool json;
-	uint64_t seconds; /* --time; 0: the command's own default */
+	uint64_t time_ns; /* --time; 0: the command's own default */
 	uint64_t seed;    /* --seed */
 	/* hostile's: */
 	uint64_t cases; /* --cases */

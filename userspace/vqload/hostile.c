@@ -126,6 +126,12 @@ static bool is_end(int err)
 	return err == -ECONNRESET || err == -EPIPE || err == -ENODATA || err == -ENOTCONN;
 }
 
+static enum load_outcome answered_wrongly(struct host *h)
+{
+	snprintf(h->r->error, sizeof(h->r->error), "GETATTR of the root is answered wrongly");
+	return LOAD_WRONG;
+}
+
 static enum load_outcome after_fuse(struct host *h)
 {
 	int err = h->must_reopen ? host_init(h) : 0;
@@ -142,20 +148,21 @@ static enum load_outcome after_fuse(struct host *h)
 	}
 	if (h->must_reopen)
 		return reopen(h, err ? LOAD_RECONNECTED : LOAD_ANSWERED);
-	if (err)
-		snprintf(h->r->error, sizeof(h->r->error),
-			 "GETATTR of the root is answered wrongly");
-	return err ? LOAD_WRONG : LOAD_ANSWERED;
+	return err ? answered_wrongly(h) : LOAD_ANSWERED;
 }
 
 static enum load_outcome after_ring(struct host *h)
 {
 	int err = h->must_reopen ? -EAGAIN : host_restart_queue(h);
 
-	if (!err)
+	if (!err) {
 		err = host_health(h);
-	if (!err)
-		return LOAD_RESTARTED;
+		if (!err)
+			return LOAD_RESTARTED;
+		/* Silence may be what it has for such a ring; a wrong answer never is. */
+		if (err == -EBADMSG)
+			return answered_wrongly(h);
+	}
 	return reopen(h, is_end(err) ? LOAD_CLOSED : LOAD_RECONNECTED);
 }
 

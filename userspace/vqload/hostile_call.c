@@ -72,11 +72,13 @@ static int64_t await(struct host *h, uint32_t queue, uint64_t token, uint32_t wa
 		if (found > 0 || r.fault == VQ_FAULT_USED_LENGTH) {
 			if (r.token == token)
 				return r.len;
-			continue;
-		}
-		if (found < 0 && d->broken)
+		} else if (found < 0 && d->broken) {
 			return -EBADMSG;
-		if (found < 0 || vq_driver_enable_calls(d))
+		}
+		/* Others may come for ever. */
+		if (vhu_deadline(0) > deadline)
+			return -ETIMEDOUT;
+		if (found || vq_driver_enable_calls(d))
 			continue;
 		err = load_wait_call(&h->t, queue, deadline);
 		if (err && !vq_driver_has_used(d))

@@ -191,7 +191,7 @@ enum load_exit load_hostile_main(const struct load_hook_args *a)
 	o.timeout_ms = (uint32_t)(a->device.timeout_ns / 1000000);
 	o.features_off = a->device.features_off;
 	o.wait = a->device.wait;
-	o.run_ns = a->seconds * 1000000000;
+	o.run_ns = a->time_ns;
 	o.stop = a->stop;
 	o.cases = a->cases;
 	o.single = a->has_case;

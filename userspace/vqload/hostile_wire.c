@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #define REPLY_MS 500u
 
@@ -21,17 +20,14 @@ void wire_close(struct wire *w)
 
 bool wire_dial(struct wire *w)
 {
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	int64_t deadline = vhu_deadline(w->h->o->timeout_ms);
 
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", w->h->o->socket);
-	w->sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	w->mem = memfd_create("vqload", MFD_CLOEXEC);
 	w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->sock < 0 || w->mem < 0 || w->event < 0 || ftruncate(w->mem, WIRE_BYTES))
+	if (w->mem < 0 || w->event < 0 || ftruncate(w->mem, WIRE_BYTES))
 		return false;
 	/* One that ends with its connection is on its way; the next is started when it has gone. */
-	while (host_ensure(w->h) || connect(w->sock, (struct sockaddr *)&sa, sizeof(sa)))
+	while (host_ensure(w->h) || (w->sock = load_dial(w->h->o->socket)) < 0)
 		if (vhu_deadline(0) > deadline || poll(NULL, 0, 2) < 0)
 			return false;
 	return true;

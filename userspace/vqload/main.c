@@ -121,7 +121,7 @@ static enum load_exit cmd_hook(enum load_exit (*hook)(const struct load_hook_arg
 	struct load_hook_args h = {
 		.device = a->device,
 		.json = a->json,
-		.seconds = a->seconds_ns / 1000000000,
+		.time_ns = a->seconds_ns,
 		.seed = a->seed,
 		.cases = a->cases,
 		.has_case = a->number != NULL,

@@ -377,7 +377,7 @@ static enum load_exit serve(const struct load_hook_args *a)
 enum load_exit load_null_main(const struct load_hook_args *a)
 {
 	struct load_null_options o = {
-		.run_ns = a->seconds ? a->seconds * VQS_SECOND_NS / 4 : DEFAULT_NS,
+		.run_ns = a->time_ns ? (a->time_ns + 3) / 4 : DEFAULT_NS,
 		.depth = 32,
 		.queue_size = a->device.queue_size ? a->device.queue_size : 128,
 		.stop = a->stop,

@@ -132,7 +132,8 @@ static void put_totals(FILE *f, const struct load_report *r)
 {
 	uint64_t n = 0, in = 0, out = 0;
 
-	for (uint32_t q = 0; q < r->stats.nr_queues; q++) {
+	/* What hiprio takes follows from other requests, and has no reply. */
+	for (uint32_t q = 1; q < r->stats.nr_queues; q++) {
 		n += r->stats.queue[q].requests;
 		in += r->stats.queue[q].read_bytes;
 		out += r->stats.queue[q].written_bytes;

@@ -25,6 +25,7 @@ static int start_threads(struct run *r)
 	int err = 0;
 
 	r->running = (int)r->nr_threads - 1;
+	r->loading = (int)r->nr_threads;
 	for (uint32_t i = 1; i < r->nr_threads; i++) {
 		struct run_thread *t = &r->thread[i];
 

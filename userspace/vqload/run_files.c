@@ -125,16 +125,14 @@ static void fill_blocks(struct run *r, const struct run_copy *c, struct run_file
 
 static int fill(struct run *r, const struct run_copy *c, struct run_file *f)
 {
-	_cleanup_free_ char *data = malloc(FILL_BYTES);
-	uint32_t bs = c->job->bs, chunk = r->device.session.max_write;
+	/* Whole blocks; a write takes as much of them as fits one request. */
+	uint32_t bs = c->job->bs, most = r->bs_max < FILL_BYTES ? r->bs_max : FILL_BYTES;
+	uint32_t chunk = bs < most ? most / bs * bs : bs;
+	_cleanup_free_ char *data = calloc(1, chunk);
 	int err = 0;
 
 	if (!data)
 		return -ENOMEM;
-	chunk = chunk < FILL_BYTES ? chunk : FILL_BYTES;
-	if (chunk > r->bs_max)
-		chunk = r->bs_max;
-	chunk = bs < chunk ? chunk / bs * bs : chunk;
 	for (uint64_t at = 0; !err && at < f->size;) {
 		uint32_t len = f->size - at < chunk ? (uint32_t)(f->size - at) : chunk, done = 0;
 

@@ -133,7 +133,8 @@ static void write_done(struct run_lane *l, struct load_slot *s, const struct loa
 
 	if (f->busy) {
 		f->busy[s->cookie[BLOCK_AT]] = 0;
-		f->generation[s->cookie[BLOCK_AT]] = whole ? (uint32_t)s->cookie[GENERATION] : 0;
+		f->generation[s->cookie[BLOCK_AT]] =
+			(uint32_t)s->cookie[GENERATION] | (whole ? 0 : RUN_UNKNOWN);
 	}
 	if (!s->uncounted)
 		l->counts.written_bytes += count;
@@ -170,8 +171,8 @@ static int build_write(struct run_lane *l, struct load_slot *s, struct run_file 
 	};
 
 	if (f->generation) {
-		/* 0 is unknown: numbers go on past it. */
-		b.generation = f->generation[block] + 1ULL;
+		/* Numbers go on past a write that failed: what it left is told apart. */
+		b.generation = (f->generation[block] & ~RUN_UNKNOWN) + 1ULL;
 		load_block_fill(s->data, &b);
 		s->cookie[GENERATION] = b.generation;
 	} else if (l->job.bs >= sizeof(h.unique)) {
@@ -184,8 +185,10 @@ static int build_read(struct run_lane *l, struct load_slot *s, struct run_file *
 {
 	struct load_head h = load_engine_head(l->thread->engine, f->nodeid);
 
+	/* 0: nobody knows what is there. */
 	if (f->generation)
-		s->cookie[GENERATION] = f->generation[block];
+		s->cookie[GENERATION] =
+			f->generation[block] & RUN_UNKNOWN ? 0 : f->generation[block];
 	return load_build_read(&s->req, &h, f->fh, block * l->job.bs, l->job.bs);
 }
 

@@ -12,12 +12,14 @@
 #define PROGRESS_NS VQS_SECOND_NS
 /* Thread 0 looks for the nodes that other threads want forgotten. */
 #define FORGET_NS   2000000ULL
+/* A request that was due before the end of an open loop may be sent so long after it. */
+#define GRACE_NS    VQS_SECOND_NS
 
-int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
+int run_later_forget(struct run *r, const struct run_forget *f)
 {
 	int err = 0;
 
-	if (!nodeid || nodeid == FUSE_ROOT_ID)
+	if (!f->nodeid || f->nodeid == FUSE_ROOT_ID)
 		return 0;
 	pthread_mutex_lock(&r->forget_lock);
 	if (r->nr_forget == r->room_forget) {
@@ -31,7 +33,7 @@ int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n)
 		err = more ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		r->forget[r->nr_forget] = (struct run_forget){nodeid, n};
+		r->forget[r->nr_forget] = *f;
 		__atomic_store_n(&r->nr_forget, r->nr_forget + 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&r->forget_lock);
@@ -64,11 +66,14 @@ static void send_forgets(struct run_thread *t)
 		struct load_slot *s = load_slot_get(t->engine, 0);
 		struct load_head h = load_engine_head(t->engine, f.nodeid);
 
+		if (s)
+			s->uncounted =
+				f.uncounted || !__atomic_load_n(&t->run->loading, __ATOMIC_RELAXED);
 		if (!s || load_build_forget(&s->req, &h, f.n) ||
 		    load_engine_submit(t->engine, s, 0)) {
 			if (s)
 				load_slot_put(t->engine, s);
-			run_later_forget(t->run, f.nodeid, f.n);
+			run_later_forget(t->run, &f);
 			return;
 		}
 	}
@@ -83,12 +88,25 @@ static bool is_over(const struct run_lane *l, uint64_t now)
 		l->schedule.arrival == LOAD_ARRIVAL_CLOSED);
 }
 
+/* The due that is held: nothing may come that lets it be sent. */
+static bool is_too_late(const struct run_lane *l, uint64_t now)
+{
+	uint64_t grace = l->schedule.arrival == LOAD_ARRIVAL_CLOSED ? 0 : GRACE_NS;
+
+	return l->schedule.end_ns && now >= l->schedule.end_ns && now - l->schedule.end_ns >= grace;
+}
+
 static int fill_lane(struct run_lane *l)
 {
 	uint64_t now = load_engine_now(l->thread->engine);
 	int sent;
 
 	while (!l->ended && l->in_flight < l->depth) {
+		if (l->held && is_too_late(l, now)) {
+			l->held = false;
+			l->ended = true;
+			return 0;
+		}
 		if (!l->held) {
 			l->ended = is_over(l, now);
 			if (l->ended || !load_schedule_take(&l->schedule, now, &l->due))
@@ -187,6 +205,15 @@ static bool step(struct run_thread *t, uint64_t *deadline)
 	return more;
 }
 
+/* The first time only: verifying comes after it. */
+static void end_load(struct run_thread *t)
+{
+	if (t->end_ns)
+		return;
+	t->end_ns = load_engine_now(t->engine);
+	__atomic_fetch_sub(&t->run->loading, 1, __ATOMIC_RELAXED);
+}
+
 static bool others_run(struct run_thread *t)
 {
 	return t->index == 0 && __atomic_load_n(&t->run->running, __ATOMIC_ACQUIRE) > 0;
@@ -207,6 +234,9 @@ static int load_loop(struct run_thread *t)
 			show_progress(t->run, &p, load_engine_now(t->engine));
 		}
 		more = step(t, &deadline);
+		/* The first thread stays for the FORGETs of others, which may verify by now. */
+		if (!more)
+			end_load(t);
 		if (!more && !others_run(t))
 			break;
 		if (t->index == 0 && t->run->nr_threads > 1 &&
@@ -251,7 +281,7 @@ void *run_thread_main(void *thread)
 	struct run_thread *t = thread;
 
 	t->err = load_loop(t);
-	t->end_ns = load_engine_now(t->engine);
+	end_load(t);
 	if (!t->err && !must_stop(t->run) && turn_to_verify(t))
 		t->err = load_loop(t);
 	for (uint32_t i = 0; !t->err && i < t->nr_lanes; i++)

@@ -16,7 +16,8 @@
 #include "vqload/rng.h"
 #include "vqload/run_priv.h"
 
-#define READDIR_BYTES 4096u /* as Linux, but for large directories */
+#define READDIR_BYTES 4096u      /* as Linux, but for large directories */
+#define READDIR_MAX   (1u << 20) /* replies; a daemon may go on for ever */
 #define XATTR_BYTES   32u
 #define LINK_BYTES    4095u
 #define LOCK_BYTES    16u
@@ -276,7 +277,8 @@ static bool read_names(struct run_lane *l, struct run_cycle *c, const struct loa
 		any = true;
 		c->offset = d.off;
 		if (d.has_entry && strcmp(d.name, ".") && strcmp(d.name, ".."))
-			run_later_forget(l->thread->run, d.entry.nodeid, 1);
+			run_later_forget(l->thread->run,
+					 &(struct run_forget){d.entry.nodeid, 1, s->uncounted});
 	}
 	return any;
 }
@@ -295,7 +297,7 @@ static void keep(struct run_lane *l, struct run_cycle *c, const struct load_slot
 	case FUSE_OPENDIR:
 		load_read_open(s->out, len, &open);
 		c->node = s->req.nodeid;
-		c->offset = 0;
+		c->offset = c->reads = 0;
 		break;
 	case FUSE_LOOKUP:
 	case FUSE_MKNOD:
@@ -315,22 +317,22 @@ static void keep(struct run_lane *l, struct run_cycle *c, const struct load_slot
 		__atomic_fetch_add(&l->copy->file[c->file].looked_up, 1, __ATOMIC_RELAXED);
 }
 
-/* To the next step, or the next round. */
+/* To the next step, or the next round; @again: or the same, for a directory has more. */
 static void advance(struct run_lane *l, struct run_cycle *c, const struct load_slot *s,
-		    const struct load_verdict *v)
+		    const struct load_verdict *v, bool again)
 {
 	bool names = s->req.opcode == FUSE_READDIR || s->req.opcode == FUSE_READDIRPLUS;
 
 	if (!v->error)
 		keep(l, c, s);
-	if (!v->error && names && read_names(l, c, s, v))
+	if (!v->error && names && read_names(l, c, s, v) && again && ++c->reads < READDIR_MAX)
 		return;
 	c->step++;
 	/* What was not made need not be removed. */
 	if (v->error && c->step == 1)
 		c->step = LOAD_STEPS_MAX;
 	if (c->step < LOAD_STEPS_MAX && l->rw->steps[c->step] == FUSE_FORGET) {
-		run_later_forget(l->thread->run, c->node, 1);
+		run_later_forget(l->thread->run, &(struct run_forget){c->node, 1, s->uncounted});
 		c->step++;
 	}
 	if (c->step >= LOAD_STEPS_MAX || !l->rw->steps[c->step])
@@ -345,7 +347,7 @@ static bool meta_done(struct load_engine *e, struct load_slot *s, const struct l
 	l->in_flight--;
 	l->blocked = false;
 	run_count(l, s, v);
-	advance(l, c, s, v);
+	advance(l, c, s, v, true);
 	l->ready[l->nr_ready++] = c->index;
 	return false;
 }
@@ -406,7 +408,7 @@ void run_meta_finish(struct run_lane *l)
 				s->uncounted = true;
 			sent = sent && !load_call(e, s, &v);
 			if (sent)
-				advance(l, c, s, &v);
+				advance(l, c, s, &v, false);
 			if (s)
 				load_slot_put(e, s);
 			if (!sent)

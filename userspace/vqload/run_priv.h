@@ -29,11 +29,12 @@ struct run_file {
 	uint64_t fh;
 	bool open, made;
 	/* Of verify, by block: */
-	uint32_t *generation; /* that is there; 0: nobody knows */
+	uint32_t *generation; /* of the last write; 0: none; RUN_UNKNOWN: it failed */
 	uint8_t *busy;        /* readers in flight; BUSY_WRITE: one writer */
 	char name[RUN_NAME];  /* in its directory */
 };
-#define BUSY_WRITE 255
+#define BUSY_WRITE  255
+#define RUN_UNKNOWN (1u << 31)
 
 /* One of numjobs. */
 struct run_copy {
@@ -48,6 +49,7 @@ struct run_copy {
 /* A round of a metadata workload. */
 struct run_cycle {
 	uint32_t index, step, file;
+	uint32_t reads; /* of the directory, since it was opened */
 	uint64_t node, fh, offset;
 	uint64_t n;                    /* rounds that began */
 	char name[LOAD_JOB_NAME + 48]; /* of what it makes */
@@ -77,6 +79,7 @@ struct run_lane {
 
 struct run_forget {
 	uint64_t nodeid, n;
+	bool uncounted; /* as the request that brought the node */
 };
 
 struct run {
@@ -100,6 +103,7 @@ struct run {
 	/* Shared while threads run. */
 	int stop;        /* atomic: all lanes end */
 	int running;     /* atomic: threads but the first that still have lanes */
+	int loading;     /* atomic: threads whose load goes on, as opposed to verifying */
 	int share_error; /* atomic: the share does not take what is written */
 	pthread_mutex_t forget_lock;
 	struct run_forget *forget;
@@ -146,7 +150,7 @@ void run_meta_finish(struct run_lane *l);
 void run_meta_free(struct run_lane *l, struct run *r);
 
 /* run_loop.c */
-int run_later_forget(struct run *r, uint64_t nodeid, uint64_t n);
+int run_later_forget(struct run *r, const struct run_forget *f);
 void *run_thread_main(void *thread);
 
 #endif

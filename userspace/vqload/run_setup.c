@@ -19,12 +19,48 @@ static uint64_t share(uint64_t n, uint64_t part, uint64_t whole)
 	return (uint64_t)((unsigned __int128)n * part / whole);
 }
 
+/* Where a job's one file is, without what slashes too many make of it. */
+static void path_of(const struct load_job *job, char path[2 * LOAD_JOB_PATH])
+{
+	const char *part[] = {job->directory, job->filename};
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		for (const char *c = part[i]; *c; c++)
+			if (*c != '/' || (n && path[n - 1] != '/'))
+				path[n++] = *c;
+		if (!i && n && path[n - 1] != '/')
+			path[n++] = '/';
+	}
+	path[n] = '\0';
+}
+
+/* A job before @job with the same file, when one of them verifies; NULL: none. */
+static const struct load_job *sharer(const struct load_jobs *jobs, const struct load_job *job)
+{
+	char mine[2 * LOAD_JOB_PATH], other[2 * LOAD_JOB_PATH];
+
+	if (!*job->filename)
+		return NULL;
+	path_of(job, mine);
+	for (const struct load_job *o = jobs->job; o < job; o++) {
+		if (!*o->filename ||
+		    (o->verify == LOAD_VERIFY_NONE && job->verify == LOAD_VERIFY_NONE))
+			continue;
+		path_of(o, other);
+		if (!strcmp(mine, other))
+			return o;
+	}
+	return NULL;
+}
+
 static enum load_exit check_jobs(struct run *r)
 {
 	char *err = NULL;
 
 	for (size_t i = 0; i < r->jobs->nr_jobs; i++) {
 		struct load_job *job = &r->jobs->job[i];
+		const struct load_job *other;
 
 		if (load_job_queues(job, r->device.transport.nr_queues - 1, &err)) {
 			run_fail(r, -EINVAL, "%s", err ? err : "no memory");
@@ -36,6 +72,14 @@ static enum load_exit check_jobs(struct run *r)
 				 "job %s: verify with copies that share a file cannot tell whose "
 				 "block is there; leave out filename or numjobs",
 				 job->name);
+			return LOAD_EXIT_USAGE;
+		}
+		other = sharer(r->jobs, job);
+		if (other) {
+			run_fail(r, -EINVAL,
+				 "jobs %s and %s: verify with jobs that share a file cannot tell "
+				 "whose block is there; give each a filename of its own",
+				 other->name, job->name);
 			return LOAD_EXIT_USAGE;
 		}
 		if (job->bs > r->bs_max)
@@ -148,43 +192,98 @@ static enum load_exit make_threads(struct run *r)
 
 /* --- lanes ------------------------------------------------------------------------------- */
 
-/* The copy's part in this thread: its queues, and depth, rate and amount by their weights. */
-static bool restrict_job(struct run_lane *l, const struct run *r, uint32_t thread, uint64_t *part,
-			 uint64_t *whole)
+/* A thread's piece of what a copy's threads share: by the weights of its queues, and of those of
+ * the threads before it. */
+struct piece {
+	uint64_t before, part, whole;
+};
+
+static uint64_t amount(const struct piece *p, uint64_t n)
 {
-	*part = *whole = 0;
-	for (uint32_t q = 0; q < LOAD_QUEUES; q++) {
-		*whole += l->job.weight[q];
+	return share(n, p->before + p->part, p->whole) - share(n, p->before, p->whole);
+}
+
+static uint64_t weight_in(const struct run *r, const struct run_copy *c, uint32_t thread)
+{
+	uint64_t n = 0;
+
+	for (uint32_t q = 0; q < LOAD_QUEUES; q++)
 		if (in_thread(r, q, thread))
-			*part += l->job.weight[q];
-		else
-			l->job.weight[q] = 0;
-	}
-	if (!*part)
+			n += c->job->weight[q];
+	return n;
+}
+
+/* Of all that the copy has something is this piece's. */
+static bool has_work(const struct run_copy *c, const struct piece *p)
+{
+	const struct load_job *job = c->job;
+	const struct load_rw_spec *rw = &load_rws[job->rw];
+
+	if (!amount(p, job->iodepth) || (job->rate_iops && !amount(p, job->rate_iops)))
 		return false;
-	if (l->job.rate_iops) {
-		l->job.rate_iops = share(l->job.rate_iops, *part, *whole);
-		l->job.rate_iops += !l->job.rate_iops;
-	}
-	l->depth = (uint32_t)share(l->job.iodepth, *part, *whole);
-	l->depth += !l->depth;
+	/* Verified blocks are one lane's each; others may be read and written by several. */
+	if ((rw->reads || rw->writes) && (job->verify != LOAD_VERIFY_NONE || !job->time_based))
+		return amount(p, c->blocks * c->nr_files);
 	return true;
 }
 
-/* Blocks are dealt out by what threads before this one have of the weights. */
-static void set_range(struct run_lane *l, const struct run *r, uint64_t part, uint64_t whole)
+/* Leaves out one thread that has nothing to do; false: there was none. */
+static bool leave_one_out(const struct run *r, const struct run_copy *c, uint64_t *weight)
 {
-	uint64_t blocks = l->copy->blocks * l->copy->nr_files, before = 0;
+	struct piece p = {0};
 
+	for (uint32_t i = 0; i < r->nr_threads; i++)
+		p.whole += weight[i];
+	for (uint32_t i = 0; i < r->nr_threads; i++) {
+		p.part = weight[i];
+		if (p.part && !has_work(c, &p)) {
+			weight[i] = 0;
+			return true;
+		}
+		p.before += p.part;
+	}
+	return false;
+}
+
+/* What is left out would be missing from the whole: it is dealt out among the others. */
+static struct piece find_piece(const struct run *r, const struct run_copy *c, uint32_t thread)
+{
+	uint64_t weight[LOAD_QUEUES] = {0};
+	struct piece p = {0};
+
+	for (uint32_t i = 0; i < r->nr_threads; i++)
+		weight[i] = weight_in(r, c, i);
+	while (leave_one_out(r, c, weight))
+		;
+	for (uint32_t i = 0; i < r->nr_threads; i++) {
+		p.whole += weight[i];
+		if (i < thread)
+			p.before += weight[i];
+	}
+	p.part = weight[thread];
+	return p;
+}
+
+/* The copy's part in this thread: its queues, depth and rate. */
+static void restrict_job(struct run_lane *l, const struct run *r, const struct piece *p)
+{
 	for (uint32_t q = 0; q < LOAD_QUEUES; q++)
-		if (q && (q - 1) % r->nr_threads < l->thread->index)
-			before += l->copy->job->weight[q];
-	l->from = share(blocks, before, whole);
-	l->to = share(blocks, before + part, whole);
+		if (!in_thread(r, q, l->thread->index))
+			l->job.weight[q] = 0;
+	l->job.rate_iops = amount(p, l->job.rate_iops);
+	l->depth = (uint32_t)amount(p, l->job.iodepth);
+}
+
+static void set_range(struct run_lane *l, const struct piece *p)
+{
+	uint64_t blocks = l->copy->blocks * l->copy->nr_files;
+
+	l->from = share(blocks, p->before, p->whole);
+	l->to = share(blocks, p->before + p->part, p->whole);
 	if (l->from == l->to)
 		l->to++;
 	l->position = l->from;
-	l->left = run_is_data(l) ? l->to - l->from : share(l->copy->nr_files, part, whole);
+	l->left = run_is_data(l) ? l->to - l->from : amount(p, l->copy->nr_files);
 	l->left += !l->left;
 	if (l->job.time_based)
 		l->left = UINT64_MAX;
@@ -193,8 +292,10 @@ static void set_range(struct run_lane *l, const struct run *r, uint64_t part, ui
 static int make_lane(struct run *r, struct run_thread *t, struct run_copy *c, uint32_t index)
 {
 	struct run_lane *l = &t->lane[t->nr_lanes];
-	uint64_t part, whole;
+	struct piece p = find_piece(r, c, t->index);
 
+	if (!p.part)
+		return 0;
 	*l = (struct run_lane){
 		.thread = t,
 		.copy = c,
@@ -202,9 +303,8 @@ static int make_lane(struct run *r, struct run_thread *t, struct run_copy *c, ui
 		.job = *c->job,
 		.index = index,
 	};
-	if (!restrict_job(l, r, t->index, &part, &whole))
-		return 0;
-	set_range(l, r, part, whole);
+	restrict_job(l, r, &p);
+	set_range(l, &p);
 	l->rng = load_mix64(c->job->randseed + 977) + c->number * 31 + t->index;
 	l->rng = load_mix64(l->rng);
 	t->nr_lanes++;

@@ -59,7 +59,7 @@ void load_destroy(struct load_transport *t)
 
 /* --- connecting ------------------------------------------------------------------------------ */
 
-static int dial(const char *path)
+int load_dial(const char *path)
 {
 	_cleanup_close_ int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -90,7 +90,7 @@ static int open_socket(struct load_transport *t, bool wait)
 
 	if (t->sock >= 0)
 		return load_fail(t, -EISCONN, "daemon at %s: connected already", t->opts.socket);
-	while (sock = dial(t->opts.socket), may_come(sock, wait) && vhu_deadline(0) < deadline)
+	while (sock = load_dial(t->opts.socket), may_come(sock, wait) && vhu_deadline(0) < deadline)
 		poll(NULL, 0, 2);
 	if (sock == -ECONNREFUSED)
 		return load_fail(t, sock,

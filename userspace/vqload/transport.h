@@ -109,6 +109,8 @@ void load_destroy(struct load_transport *t);
  * -ETIMEDOUT: no answer in time; -EPROTO: an answer that breaks the protocol.
  */
 int load_connect(struct load_transport *t);
+/* A connected socket that never blocks; -EAGAIN, at once, when the daemon's backlog is full. */
+int load_dial(const char *path);
 
 /*
  * Makes memory (the first time), queues, the inflight region, and starts all queues. After it the
