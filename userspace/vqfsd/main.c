@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 
 #include "common/cleanup.h"
 #include "vqfsd/control.h"
@@ -26,6 +27,8 @@
 struct path {
 	int dir; /* -1: nothing to remove */
 	char *name;
+	dev_t dev;
+	ino_t ino;
 };
 
 struct daemon {
@@ -68,6 +71,7 @@ static int listen_at(struct daemon *d, const char *path, mode_t mode, struct pat
 {
 	_cleanup_free_ char *dir = strdup(path), *name = strdup(path);
 	int fd = dir && name ? fsd_listen(path, mode) : -ENOMEM;
+	struct stat st;
 
 	if (fd < 0) {
 		fsd_say(&d->log, FSD_LOG_ERROR, "cannot listen at %s: %s; %s", path,
@@ -76,12 +80,20 @@ static int listen_at(struct daemon *d, const char *path, mode_t mode, struct pat
 	}
 	p->dir = open(dirname(dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	p->name = strdup(basename(name));
+	if (p->dir >= 0 && p->name && !fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW)) {
+		p->dev = st.st_dev;
+		p->ino = st.st_ino;
+	}
 	return fd;
 }
 
 static void remove_path(struct path *p)
 {
-	if (p->dir >= 0 && p->name)
+	struct stat st;
+
+	/* Another daemon may have taken the name over. */
+	if (p->dir >= 0 && p->name && !fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    st.st_dev == p->dev && st.st_ino == p->ino)
 		unlinkat(p->dir, p->name, 0);
 	vqs_closep(&p->dir);
 	free(p->name);

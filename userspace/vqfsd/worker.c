@@ -219,6 +219,12 @@ static bool ends(struct fsd_worker *w)
 					   __ATOMIC_RELAXED);
 }
 
+/* The wake-up that told so may be consumed already, while rings were still to be looked at. */
+static bool is_asked_to_end(const struct fsd_worker *w)
+{
+	return __atomic_load_n(&w->retired, __ATOMIC_ACQUIRE) == RETIRED;
+}
+
 static void *work(void *arg)
 {
 	struct fsd_worker *w = arg;
@@ -234,10 +240,10 @@ static void *work(void *arg)
 		}
 		if (poll_rings(w))
 			continue;
-		if (arm(w))
-			wait_for_kick(w);
-		else
+		if (!arm(w))
 			sched_yield(); /* to whoever wants a queue */
+		else if (!is_asked_to_end(w))
+			wait_for_kick(w);
 	}
 	fsd_runner_end(&w->runner);
 	return NULL;

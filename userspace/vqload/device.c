@@ -82,10 +82,25 @@ enum load_exit load_device_connect(struct load_device *d, const struct load_devi
 	return LOAD_EXIT_CLEAN;
 }
 
+/* Guest memory is not taken before it is touched: what would not fit is to be refused before. */
+static bool fits(uint64_t bytes)
+{
+	return bytes / 2 < (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+}
+
 enum load_exit load_device_start(struct load_device *d, uint64_t region_bytes)
 {
+	uint64_t bytes = region_bytes * d->transport.opts.regions;
+	char text[160];
 	int err;
 
+	if (region_bytes > UINT64_MAX / LOAD_REGIONS_MAX || !fits(bytes)) {
+		snprintf(text, sizeof(text),
+			 "guest memory of %llu MiB is more than half of this machine's; lower "
+			 "iodepth, bs, --queue-size or --request-queues",
+			 (unsigned long long)(bytes >> 20));
+		return load_device_exit(d, -ENOMEM, text);
+	}
 	d->transport.opts.region_bytes = region_bytes;
 	err = load_start(&d->transport);
 	return err ? load_device_exit(d, err, d->transport.error) : LOAD_EXIT_CLEAN;

@@ -14,7 +14,7 @@
 
 static void measures_both_ways(void **state)
 {
-	struct load_null_options o = {.run_ns = 20000000, .depth = 32, .queue_size = 128};
+	struct load_null_options o = {.run_ns = 200000000, .depth = 32, .queue_size = 128};
 	struct load_null_report r;
 
 	if (load_null_run(&o, &r))
