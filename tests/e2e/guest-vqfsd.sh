@@ -27,8 +27,7 @@ tree() (
 
 clone() (
 	cd "$dir" && git clone -q --no-local "$data/repository" clone && cd clone &&
-		git fsck --full --strict --no-progress && git rev-parse HEAD && git status --short &&
-		cd .. && rm -rf clone
+		git fsck --full --strict --no-progress && cat .git/refs/heads/* && cd .. && rm -r clone
 )
 
 # verified: by fio itself, 4 KiB deep and direct, mixed, and a MiB at once.
@@ -56,22 +55,24 @@ model() {
 names() { python3 -B "$here/names.py" "$dir/names"; }
 free() { df -k "$dir" | tail -n 1; }
 
-# work PHASE SEED: everything, in a directory of its own.
+# work PHASE SEED: everything at once, in one directory.
 work() {
-	local part
+	local part pids=()
 	dir=$data/$1
-	quick mkdir "$dir"
-	for part in tree clone verified names free; do
-		say "$1 $part"
-		record "$1/$part" "$part"
+	say "$1"
+	quick mkdir "$dir" "$out/$1"
+	for part in tree clone verified names free "model $2"; do
+		# shellcheck disable=SC2086 # a function and its argument
+		{ record "$1/${part% *}" $part; say "$1 $part done"; } &
+		pids+=($!)
 	done
-	say "$1 model"
-	record "$1/model" model "$2"
+	wait "${pids[@]}"
 	rm -rf "$dir"
 }
 
 say doctor
 record doctor "$vqsteer" doctor --json
+stat "$data/file" > "$logs/warm"
 say queues; queues
 work still 1
 touch "$data/steer"

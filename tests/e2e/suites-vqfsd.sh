@@ -5,11 +5,11 @@
 # queues, which move between workers in the second half. Sourced by run.sh.
 # shellcheck disable=SC2154 # $here, $work, $build are run.sh's
 
-# vqfsd_tree DIR: sources to unpack, build and remove: a program of twelve units, and small files.
+# vqfsd_tree DIR: sources to unpack, build and remove: a program of four units, and small files.
 vqfsd_tree() {
 	local i
 	mkdir -p "$1"/docs/{0,1,2,3}
-	for i in {1..12}; do
+	for i in {1..4}; do
 		echo "int unit_$i(int x) { return x * $i + $((i * i)); }" > "$1/unit_$i.c"
 		echo "int unit_$i(int x);" >> "$1/units.h"
 		echo "	sum += unit_$i($i);" >> "$1/sum"
@@ -50,12 +50,12 @@ vqfsd_share() {
 suite_vqfsd() {
 	local share=$work/vqfsd-$1 vqfsd moves
 	vqfsd=$(printf %q "$build/vqfsd")
-	moves="setpriv --pdeathsig TERM $(printf %q "$here/moves.py") {socket}.control {share}"
+	moves="setpriv --pdeathsig TERM $(printf %q "$here/moves.py") \$socket.control {share}"
 	moves+=" $(printf %q "$work/$1-max-vqfsd/moves.json")"
 	vqfsd_share "$share" > "$work/vqfsd-$1.log" 2>&1 || cat "$work/vqfsd-$1.log"
 	guest vqfsd "$1" max --share "$share" --rw --queues 4 \
 		--root-daemon "exec $vqfsd --socket-path={socket} --shared-dir={share} --readonly" \
-		--daemon "$moves & exec $vqfsd --socket-path={socket} --shared-dir={share} \
---request-queues=4 --workers=4 --thread-pool-size=4 --xattr --allow-direct-io \
---control={socket}.control"
+		--daemon "socket={socket}; $moves & exec $vqfsd --socket-path=\$socket \
+--shared-dir={share} --request-queues=4 --workers=4 --thread-pool-size=4 --xattr \
+--allow-direct-io --control=\$socket.control"
 }
