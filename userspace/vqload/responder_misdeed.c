@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a daemon may do wrong, done on purpose. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <strings.h>
 
@@ -8,7 +9,8 @@
 #include "common/fuse_abi.h"
 #include "vqload/responder_priv.h"
 
-#define REPLY sizeof(struct fuse_out_header)
+#define REPLY     sizeof(struct fuse_out_header)
+#define ASLEEP_MS 10
 
 static const char *const names[] = {
 	[LOAD_DO_NONE] = "none",
@@ -171,6 +173,8 @@ void rsp_push(struct load_responder *r, uint32_t queue, struct vq_used u, bool w
 		push(r, q, other);
 		break;
 	case LOAD_DO_NO_CALL:
+		/* Until the other side sleeps: it sees a reply that comes before without a call. */
+		poll(NULL, 0, ASLEEP_MS);
 		q->mute = true;
 		break;
 	case LOAD_DO_SPURIOUS:

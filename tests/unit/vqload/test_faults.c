@@ -62,12 +62,12 @@ static void commit_it(struct rig *g, enum load_misdeed m)
 	int err;
 
 	g->ro.misdeed = m;
-	g->ro.every = 20;
+	g->ro.every = slow ? 5 : 20;
 	g->ro.late_ms = 200;
 	g->dev.timeout_ns = m == LOAD_DO_LOST ? 400000000 : 5000000000;
 	rig_respond(g);
 	rig_open(g);
-	err = rig_getattrs(g, 1, slow ? 25 : 199, expected[m].depth, slow ? 60000000 : 0);
+	err = rig_getattrs(g, 1, slow ? 45 : 199, expected[m].depth, slow ? 60000000 : 0);
 	assert_int_equal(err, expected[m].err);
 	load_engine_lose(g->d.engine, true);
 	load_responder_stats(g->r, &s);
