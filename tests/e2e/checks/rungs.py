@@ -67,7 +67,7 @@ def judge(report, records):
     with report.group("two"):
         judge_two(report, records)
     # Where the kernel preempts, what may be preempted has a kprobe.
-    preempts = {"kprobe"} if records.version >= (7, 0) else set()
+    preempts = {"kprobe", "kretprobe"} if records.version >= (7, 0) else set()
     with report.group("self.best"):
         judge_self(report, records, "best", {"fentry", "fexit"} | preempts)
     with report.group("self.kprobe"):
