@@ -42,6 +42,7 @@ LIB_SRCS := $(wildcard userspace/common/*.c userspace/observe/*.c userspace/expo
 CLI_SRCS := $(wildcard userspace/cli/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 CLI_OBJS := $(CLI_SRCS:%.c=$(BUILD)/%.o)
+COMMON_OBJS := $(filter $(BUILD)/userspace/common/%,$(LIB_OBJS))
 # The ring of both sides, the front-end that drives a daemon, the daemon: parts of programs of
 # their own.
 VIRTQUEUE_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/virtqueue/*.c))

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "common/cleanup.h"
+#include "common/error.h"
 #include "common/words.h"
 
 /* Where parsing stands. */
@@ -24,24 +24,14 @@ struct line {
 
 static __attribute__((format(printf, 2, 3))) int fail(const struct line *l, const char *fmt, ...)
 {
-	_cleanup_free_ char *msg = NULL;
-	const char *name = l->cmd < 0 ? NULL : cli_commands[l->cmd].name;
+	const char *cmd = l->cmd < 0 ? NULL : cli_commands[l->cmd].name;
 	va_list ap;
-	int n;
+	int ret;
 
-	*l->err = NULL;
 	va_start(ap, fmt);
-	n = vasprintf(&msg, fmt, ap);
+	ret = vqs_verror(l->err, -EINVAL, "vqsteer", cmd, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		msg = NULL;
-		return -ENOMEM;
-	}
-	if (asprintf(l->err, "vqsteer%s%s: %s", name ? " " : "", name ? name : "", msg) < 0) {
-		*l->err = NULL;
-		return -ENOMEM;
-	}
-	return -EINVAL;
+	return ret;
 }
 
 int opt_command(const char *name)

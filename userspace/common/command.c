@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/error.h"
 #include "common/words.h"
 
 struct line {
@@ -22,24 +23,14 @@ struct line {
 
 static __attribute__((format(printf, 2, 3))) int fail(const struct line *l, const char *fmt, ...)
 {
-	_cleanup_free_ char *msg = NULL;
 	const char *cmd = l->out->cmd < 0 ? NULL : l->p->command[l->out->cmd].name;
 	va_list ap;
-	int n;
+	int ret;
 
-	*l->err = NULL;
 	va_start(ap, fmt);
-	n = vasprintf(&msg, fmt, ap);
+	ret = vqs_verror(l->err, -EINVAL, l->p->name, cmd, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		msg = NULL;
-		return -ENOMEM;
-	}
-	if (asprintf(l->err, "%s%s%s: %s", l->p->name, cmd ? " " : "", cmd ? cmd : "", msg) < 0) {
-		*l->err = NULL;
-		return -ENOMEM;
-	}
-	return -EINVAL;
+	return ret;
 }
 
 int vqs_command_named(const struct vqs_program *p, const char *name)

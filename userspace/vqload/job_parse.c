@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/error.h"
 #include "common/words.h"
 #include "vqload/job_priv.h"
 
@@ -25,23 +26,13 @@ struct reader {
 
 int load_job_fail(char **err, const char *where, const char *fmt, ...)
 {
-	_cleanup_free_ char *msg = NULL;
 	va_list ap;
-	int n;
+	int ret;
 
-	*err = NULL;
 	va_start(ap, fmt);
-	n = vasprintf(&msg, fmt, ap);
+	ret = vqs_verror(err, -EINVAL, where, NULL, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		msg = NULL;
-		return -ENOMEM;
-	}
-	if (asprintf(err, "%s%s%s", where ? where : "", where ? ": " : "", msg) < 0) {
-		*err = NULL;
-		return -ENOMEM;
-	}
-	return -EINVAL;
+	return ret;
 }
 
 struct load_jobs *load_jobs_new(void)
