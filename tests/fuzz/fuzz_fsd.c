@@ -88,7 +88,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void remember(uint32_t opcode, struct fsd_cursor *at)
+static void remember(uint32_t opcode, struct vq_cursor *at)
 {
 	static unsigned int next;
 	struct fuse_entry_out entry;
@@ -100,7 +100,7 @@ static void remember(uint32_t opcode, struct fsd_cursor *at)
 	case FUSE_MKDIR:
 	case FUSE_SYMLINK:
 	case FUSE_CREATE:
-		if (fsd_cursor_read(at, &entry, sizeof(entry)) == sizeof(entry))
+		if (vq_cursor_read(at, &entry, sizeof(entry)) == sizeof(entry))
 			nodes[next++ % 3 + 1] = entry.nodeid;
 		if (opcode != FUSE_CREATE)
 			return;
@@ -111,7 +111,7 @@ static void remember(uint32_t opcode, struct fsd_cursor *at)
 	default:
 		return;
 	}
-	if (fsd_cursor_read(at, &open, sizeof(open)) == sizeof(open))
+	if (vq_cursor_read(at, &open, sizeof(open)) == sizeof(open))
 		handles[next++ % 4] = open.fh;
 }
 
@@ -125,15 +125,15 @@ static void request(const uint8_t *data, size_t size, size_t room, uint8_t cut)
 	struct fsd_request r = {iov, 2, size, iov + 2, 2, room};
 	struct fuse_out_header head = {0};
 	struct fsd_outcome outcome;
-	struct fsd_cursor at;
+	struct vq_cursor at;
 	uint32_t used;
 
 	memcpy(in[0], data, a);
 	memcpy(in[1], data + a, size - a);
 	used = fsd_fs_handle(fs, thread, &r, &outcome);
 	check(!used || (used >= REPLY && used <= room));
-	at = fsd_cursor(iov + 2, 2, used);
-	if (used && fsd_cursor_read(&at, &head, REPLY) == REPLY)
+	at = vq_cursor(iov + 2, 2, used);
+	if (used && vq_cursor_read(&at, &head, REPLY) == REPLY)
 		check(head.len == used && head.error <= 0 && head.error > -512 &&
 		      (!head.error || used == REPLY));
 	remember(outcome.opcode, &at);

@@ -26,11 +26,11 @@ static ssize_t write_back(struct fsd_call *c, const struct fsd_handle *h, size_t
  * O_DIRECT wants aligned memory, and the guest's buffers are as aligned as its programs made them:
  * what the host refuses goes through a buffer of the thread's.
  */
-static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct fsd_cursor *at,
+static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct vq_cursor *at,
 		      size_t len, uint64_t offset, bool write)
 {
 	struct fsd_thread *t = c->thread;
-	struct fsd_cursor start = *at;
+	struct vq_cursor start = *at;
 	ssize_t n;
 
 	if (!t->bounce) {
@@ -42,17 +42,17 @@ static ssize_t bounce(struct fsd_call *c, const struct fsd_handle *h, struct fsd
 		}
 	}
 	if (write) {
-		len = fsd_cursor_read(at, t->bounce, len);
+		len = vq_cursor_read(at, t->bounce, len);
 		n = pwrite(h->fd, t->bounce, len, (off_t)offset);
 		if (n < 0 && errno == EINVAL && c->args.write.write_flags & FUSE_WRITE_CACHE)
 			n = write_back(c, h, len, offset);
 		*at = start;
 		if (n > 0)
-			fsd_cursor_skip(at, (size_t)n);
+			vq_cursor_skip(at, (size_t)n);
 	} else {
 		n = pread(h->fd, t->bounce, len, (off_t)offset);
 		if (n > 0)
-			fsd_cursor_write(at, t->bounce, (size_t)n);
+			vq_cursor_write(at, t->bounce, (size_t)n);
 	}
 	return n < 0 ? -errno : n;
 }
@@ -67,13 +67,13 @@ static ssize_t io(int fd, const struct iovec *iov, int nr, uint64_t offset, bool
 }
 
 /* One system call's worth at @at, which goes on by what was done. */
-static ssize_t step(struct fsd_call *c, const struct fsd_handle *h, struct fsd_cursor *at,
+static ssize_t step(struct fsd_call *c, const struct fsd_handle *h, struct vq_cursor *at,
 		    size_t len, uint64_t offset, bool write)
 {
 	struct iovec *iov = c->thread->iov;
-	struct fsd_cursor start = *at;
+	struct vq_cursor start = *at;
 	size_t bytes;
-	int nr = fsd_cursor_slice(at, len, iov, IOV_MAX, &bytes);
+	int nr = vq_cursor_slice(at, len, iov, IOV_MAX, &bytes);
 	ssize_t n;
 
 	n = io(h->fd, iov, nr, offset, write);
@@ -85,7 +85,7 @@ static ssize_t step(struct fsd_call *c, const struct fsd_handle *h, struct fsd_c
 			return -errno;
 		return bounce(c, h, at, len, offset, write);
 	}
-	fsd_cursor_skip(at, (size_t)n);
+	vq_cursor_skip(at, (size_t)n);
 	return n;
 }
 
@@ -93,7 +93,7 @@ static ssize_t step(struct fsd_call *c, const struct fsd_handle *h, struct fsd_c
  * A read that is short says the end of the file to Linux, so it goes on until that is so, and an
  * error halfway is an error. A write may say how far it came.
  */
-static ssize_t transfer(struct fsd_call *c, const struct fsd_handle *h, struct fsd_cursor *at,
+static ssize_t transfer(struct fsd_call *c, const struct fsd_handle *h, struct vq_cursor *at,
 			size_t len, uint64_t offset, bool write)
 {
 	size_t done = 0;

@@ -133,9 +133,9 @@ static const struct row *row_of(uint32_t opcode)
 
 bool fsd_request_peek(const struct fsd_request *request, uint32_t *opcode, uint64_t *unique)
 {
-	struct fsd_cursor in = fsd_cursor(request->in, request->nr_in, request->in_bytes);
+	struct vq_cursor in = vq_cursor(request->in, request->nr_in, request->in_bytes);
 	struct fuse_in_header head = {0};
-	bool whole = fsd_cursor_read(&in, &head, HEADER) == HEADER;
+	bool whole = vq_cursor_read(&in, &head, HEADER) == HEADER;
 
 	*opcode = head.opcode;
 	*unique = head.unique;
@@ -150,14 +150,14 @@ static int take_request(struct fsd_call *c, const struct row *row)
 	if (len < HEADER + row->args || len - HEADER > c->in.left)
 		return -EINVAL;
 	c->in.left = len - HEADER;
-	got = fsd_cursor_read(&c->in, &c->args, take);
+	got = vq_cursor_read(&c->in, &c->args, take);
 	if (got < take)
 		memset((char *)&c->args + got, 0, take - got);
 	if (!row->text)
 		return 0;
 	if (c->in.left > FSD_TEXT_MAX)
 		return -E2BIG;
-	c->text_len = fsd_cursor_read(&c->in, c->thread->text, c->in.left);
+	c->text_len = vq_cursor_read(&c->in, c->thread->text, c->in.left);
 	c->thread->text[c->text_len] = 0;
 	c->text = c->thread->text;
 	return 0;
@@ -192,11 +192,11 @@ static void put_references(struct fsd_call *c)
 /* What Linux 7.1 takes: the used length is the header's, an error is the header alone. */
 static uint32_t finish(struct fsd_call *c, const struct fsd_request *request, int err)
 {
-	struct fsd_cursor out = fsd_cursor(request->out, request->nr_out, request->out_bytes);
+	struct vq_cursor out = vq_cursor(request->out, request->nr_out, request->out_bytes);
 	struct fuse_out_header head = {.unique = c->head.unique, .error = err};
 
 	head.len = (uint32_t)(REPLY + (err ? 0 : c->replied));
-	fsd_cursor_write(&out, &head, REPLY);
+	vq_cursor_write(&out, &head, REPLY);
 	return head.len;
 }
 
@@ -207,8 +207,8 @@ static void begin(struct fsd_call *c, struct fsd_fs *fs, struct fsd_thread *thre
 	c->fs = fs;
 	c->thread = thread;
 	c->outcome = outcome;
-	c->in = fsd_cursor(request->in, request->nr_in, request->in_bytes);
-	c->out = fsd_cursor(request->out, request->nr_out, request->out_bytes);
+	c->in = vq_cursor(request->in, request->nr_in, request->in_bytes);
+	c->out = vq_cursor(request->out, request->nr_out, request->out_bytes);
 	c->head = (struct fuse_in_header){0};
 	c->text = NULL;
 	c->text_len = c->replied = 0;
@@ -226,7 +226,7 @@ uint32_t fsd_fs_handle(struct fsd_fs *fs, struct fsd_thread *thread,
 	int err;
 
 	begin(&c, fs, thread, request, outcome);
-	got = fsd_cursor_read(&c.in, &c.head, HEADER);
+	got = vq_cursor_read(&c.in, &c.head, HEADER);
 	outcome->opcode = c.head.opcode;
 	outcome->unique = c.head.unique;
 	row = row_of(c.head.opcode);
@@ -234,7 +234,7 @@ uint32_t fsd_fs_handle(struct fsd_fs *fs, struct fsd_thread *thread,
 	if (got < HEADER || (request->out_bytes < REPLY && !(row && row->silent))) {
 		err = -EINVAL;
 	} else {
-		fsd_cursor_skip(&c.out, REPLY);
+		vq_cursor_skip(&c.out, REPLY);
 		err = execute(&c, row);
 		put_references(&c);
 	}

@@ -171,7 +171,7 @@ int fsd_batch_forget(struct fsd_call *c)
 	if (count > c->in.left / sizeof(one))
 		return -EINVAL;
 	for (uint32_t n = 0; n < count && n < FORGETS_MAX; n++) {
-		fsd_cursor_read(&c->in, &one, sizeof(one));
+		vq_cursor_read(&c->in, &one, sizeof(one));
 		fsd_inodes_forget(&c->fs->inodes, one.nodeid, one.nlookup);
 	}
 	return 0;

@@ -17,7 +17,7 @@
 #include "vqfsd/fs.h"
 #include "vqfsd/handle.h"
 #include "vqfsd/inode.h"
-#include "vqfsd/iov.h"
+#include "virtqueue/cursor.h"
 
 #define FSD_IO_MAX    (1u << 20) /* bytes of one READ or WRITE */
 #define FSD_XATTR_MAX 65536u     /* XATTR_SIZE_MAX, XATTR_LIST_MAX */
@@ -76,12 +76,12 @@ struct fsd_call {
 	struct fsd_fs *fs;
 	struct fsd_thread *thread;
 	struct fuse_in_header head;
-	union fsd_args args;   /* as much as the row says; what an older peer left out is zero */
-	struct fsd_cursor in;  /* behind what was copied */
-	struct fsd_cursor out; /* behind the reply's header; out.left is the room */
-	const char *text;      /* what followed the arguments, and a NUL */
-	size_t text_len;       /* without that */
-	size_t replied;        /* bytes behind the header */
+	union fsd_args args;  /* as much as the row says; what an older peer left out is zero */
+	struct vq_cursor in;  /* behind what was copied */
+	struct vq_cursor out; /* behind the reply's header; out.left is the room */
+	const char *text;     /* what followed the arguments, and a NUL */
+	size_t text_len;      /* without that */
+	size_t replied;       /* bytes behind the header */
 	/* References that go back when the function has returned. */
 	struct fsd_inode *node[2];
 	struct fsd_handle *handle[2];
@@ -92,7 +92,7 @@ struct fsd_call {
  */
 static inline void fsd_reply(struct fsd_call *c, const void *data, size_t len)
 {
-	c->replied += fsd_cursor_write(&c->out, data, len);
+	c->replied += vq_cursor_write(&c->out, data, len);
 }
 
 /*

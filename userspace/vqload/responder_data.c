@@ -4,46 +4,31 @@
 #include <sys/stat.h>
 
 #include "common/cleanup.h"
+#include "virtqueue/cursor.h"
 #include "vqload/responder_fuse.h"
 
 #define DIR_MAX (64u << 10)
 
+static struct vq_cursor at_byte(const struct iovec *iov, uint32_t nr, size_t at)
+{
+	struct vq_cursor c = vq_cursor(iov, nr, SIZE_MAX);
+
+	vq_cursor_skip(&c, at);
+	return c;
+}
+
 size_t rsp_gather(void *to, const struct iovec *iov, uint32_t nr, size_t at, size_t len)
 {
-	size_t done = 0;
+	struct vq_cursor c = at_byte(iov, nr, at);
 
-	for (uint32_t i = 0; i < nr && done < len; i++) {
-		size_t n = iov[i].iov_len;
-
-		if (at >= n) {
-			at -= n;
-			continue;
-		}
-		n = n - at < len - done ? n - at : len - done;
-		memcpy((char *)to + done, (const char *)iov[i].iov_base + at, n);
-		at = 0;
-		done += n;
-	}
-	return done;
+	return vq_cursor_read(&c, to, len);
 }
 
 size_t rsp_scatter(const void *from, const struct iovec *iov, uint32_t nr, size_t at, size_t len)
 {
-	size_t done = 0;
+	struct vq_cursor c = at_byte(iov, nr, at);
 
-	for (uint32_t i = 0; i < nr && done < len; i++) {
-		size_t n = iov[i].iov_len;
-
-		if (at >= n) {
-			at -= n;
-			continue;
-		}
-		n = n - at < len - done ? n - at : len - done;
-		memcpy((char *)iov[i].iov_base + at, (const char *)from + done, n);
-		at = 0;
-		done += n;
-	}
-	return done;
+	return vq_cursor_write(&c, from, len);
 }
 
 int rsp_read(struct rsp_request *q)

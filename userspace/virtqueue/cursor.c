@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Cursors over pieces of guest memory. */
-#include "vqfsd/iov.h"
+#include "virtqueue/cursor.h"
 
 /* The rest of the piece, at most @len bytes and to the end. NULL: nothing is left. */
-static char *piece(struct fsd_cursor *c, size_t len, size_t *n)
+static char *piece(struct vq_cursor *c, size_t len, size_t *n)
 {
 	if (c->iov == c->end || !c->left || !len)
 		return NULL;
@@ -12,10 +12,10 @@ static char *piece(struct fsd_cursor *c, size_t len, size_t *n)
 		*n = len;
 	if (*n > c->left)
 		*n = c->left;
-	return fsd_cursor_take(c, *n);
+	return vq_cursor_take(c, *n);
 }
 
-void fsd_cursor_skip(struct fsd_cursor *c, size_t len)
+void vq_cursor_skip(struct vq_cursor *c, size_t len)
 {
 	size_t n;
 
@@ -23,7 +23,7 @@ void fsd_cursor_skip(struct fsd_cursor *c, size_t len)
 		;
 }
 
-size_t fsd_cursor_read_pieces(struct fsd_cursor *c, void *to, size_t len)
+size_t vq_cursor_read_pieces(struct vq_cursor *c, void *to, size_t len)
 {
 	size_t done = 0, n;
 	const char *from;
@@ -34,7 +34,7 @@ size_t fsd_cursor_read_pieces(struct fsd_cursor *c, void *to, size_t len)
 	return done;
 }
 
-size_t fsd_cursor_write_pieces(struct fsd_cursor *c, const void *from, size_t len)
+size_t vq_cursor_write_pieces(struct vq_cursor *c, const void *from, size_t len)
 {
 	size_t done = 0, n;
 	char *to;
@@ -44,7 +44,7 @@ size_t fsd_cursor_write_pieces(struct fsd_cursor *c, const void *from, size_t le
 	return done;
 }
 
-int fsd_cursor_slice(struct fsd_cursor *c, size_t len, struct iovec *to, int max, size_t *bytes)
+int vq_cursor_slice(struct vq_cursor *c, size_t len, struct iovec *to, int max, size_t *bytes)
 {
 	int nr = 0;
 	size_t n;
