@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/virtio_config.h>
+#include <linux/virtio_ring.h>
+
 /* From the front-end to the back-end. */
 enum vhu_request {
 	VHU_GET_FEATURES = 1,
@@ -75,6 +78,11 @@ enum vhu_protocol_feature {
 };
 
 #define VHU_BIT(n) (1ULL << (n))
+
+/* Device features that both sides of the rings here implement, and all our programs speak. */
+#define VHU_DEVICE_FEATURES                                                   \
+	(VHU_BIT(VIRTIO_F_VERSION_1) | VHU_BIT(VIRTIO_RING_F_INDIRECT_DESC) | \
+	 VHU_BIT(VIRTIO_RING_F_EVENT_IDX) | VHU_BIT(VHU_F_PROTOCOL_FEATURES))
 
 /* Regions in SET_MEM_TABLE, and file descriptors in any message. */
 #define VHU_MAX_FDS        8u

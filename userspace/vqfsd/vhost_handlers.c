@@ -11,9 +11,6 @@
 #include "common/cleanup.h"
 #include "vqfsd/vhost_priv.h"
 
-#define FEATURES                                                              \
-	(VHU_BIT(VIRTIO_F_VERSION_1) | VHU_BIT(VIRTIO_RING_F_INDIRECT_DESC) | \
-	 VHU_BIT(VIRTIO_RING_F_EVENT_IDX) | VHU_BIT(VHU_F_PROTOCOL_FEATURES))
 #define PROTOCOL                                                                 \
 	(VHU_BIT(VHU_PROTOCOL_F_MQ) | VHU_BIT(VHU_PROTOCOL_F_REPLY_ACK) |        \
 	 VHU_BIT(VHU_PROTOCOL_F_CONFIG) | VHU_BIT(VHU_PROTOCOL_F_RESET_DEVICE) | \
@@ -31,7 +28,7 @@ static int reply_u64(struct vhu_msg *m, uint64_t v)
 static int get_features(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fds,
 			const char **why)
 {
-	return reply_u64(m, FEATURES);
+	return reply_u64(m, VHU_DEVICE_FEATURES);
 }
 
 static bool any_started(const struct fsd_device *dev)
@@ -45,7 +42,7 @@ static bool any_started(const struct fsd_device *dev)
 static int set_features(struct fsd_vhost *v, struct vhu_msg *m, struct vhu_fds *fds,
 			const char **why)
 {
-	if (m->payload.u64 & ~FEATURES) {
+	if (m->payload.u64 & ~VHU_DEVICE_FEATURES) {
 		*why = "features that were not offered";
 		return -EINVAL;
 	}

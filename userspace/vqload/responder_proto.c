@@ -13,9 +13,6 @@
 /* A message that stops in its midst stops all queues: not for long. */
 #define MESSAGE_MS 200
 
-#define FEATURES                                                              \
-	(VHU_BIT(VIRTIO_F_VERSION_1) | VHU_BIT(VIRTIO_RING_F_INDIRECT_DESC) | \
-	 VHU_BIT(VIRTIO_RING_F_EVENT_IDX) | VHU_BIT(VHU_F_PROTOCOL_FEATURES))
 #define PROTOCOL                                                                 \
 	(VHU_BIT(VHU_PROTOCOL_F_MQ) | VHU_BIT(VHU_PROTOCOL_F_REPLY_ACK) |        \
 	 VHU_BIT(VHU_PROTOCOL_F_CONFIG) | VHU_BIT(VHU_PROTOCOL_F_RESET_DEVICE) | \
@@ -28,7 +25,7 @@ static bool has(const struct load_responder *r, enum vhu_protocol_feature bit)
 
 static uint64_t features_offered(const struct load_responder *r)
 {
-	return FEATURES & ~r->opts.features_off;
+	return VHU_DEVICE_FEATURES & ~r->opts.features_off;
 }
 
 static uint64_t protocol_offered(const struct load_responder *r)

@@ -14,9 +14,6 @@
 #include "common/cleanup.h"
 
 /* What this front-end can do. */
-#define FEATURES                                                              \
-	(VHU_BIT(VIRTIO_F_VERSION_1) | VHU_BIT(VIRTIO_RING_F_INDIRECT_DESC) | \
-	 VHU_BIT(VIRTIO_RING_F_EVENT_IDX) | VHU_BIT(VHU_F_PROTOCOL_FEATURES))
 #define PROTOCOL                                                                              \
 	(VHU_BIT(VHU_PROTOCOL_F_MQ) | VHU_BIT(VHU_PROTOCOL_F_REPLY_ACK) |                     \
 	 VHU_BIT(VHU_PROTOCOL_F_CONFIG) | VHU_BIT(VHU_PROTOCOL_F_INFLIGHT_SHMFD) |            \
@@ -214,7 +211,7 @@ static int negotiate(struct load_transport *t)
 	if (err)
 		return err;
 	t->mem_slots = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots;
-	t->features = t->offered & FEATURES & ~t->opts.features_off;
+	t->features = t->offered & VHU_DEVICE_FEATURES & ~t->opts.features_off;
 	if (!(t->offered & VHU_BIT(VIRTIO_F_VERSION_1)))
 		return load_fail(t, -EPROTO,
 				 "daemon at %s: it does not offer VIRTIO_F_VERSION_1, which every "
