@@ -26,14 +26,15 @@
 
 void rsp_complain(struct load_responder *r, const char *format, ...)
 {
+	char complaint[256];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(r->complaint, sizeof(r->complaint), format, args);
+	vsnprintf(complaint, sizeof(complaint), format, args);
 	va_end(args);
 	rsp_count(&r->stats.complaints);
 	if (r->opts.complain)
-		r->opts.complain(r->opts.context, r->complaint);
+		r->opts.complain(r->opts.context, complaint);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -299,11 +300,6 @@ void load_responder_stats(const struct load_responder *r, struct load_responder_
 
 	for (size_t i = 0; i < sizeof(*out) / sizeof(*to); i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-}
-
-const char *load_responder_complaint(const struct load_responder *r)
-{
-	return r->complaint;
 }
 
 uint64_t load_responder_cpu_ns(const struct load_responder *r)

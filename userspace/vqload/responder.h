@@ -97,8 +97,6 @@ uint32_t load_responder_serve(struct load_responder *r);
 
 /* As of now; any thread. */
 void load_responder_stats(const struct load_responder *r, struct load_responder_stats *out);
-/* The last complaint, in words; "" when there was none. Only while halted. */
-const char *load_responder_complaint(const struct load_responder *r);
 /* CPU time of its thread since the start, ns; 0 while halted. */
 uint64_t load_responder_cpu_ns(const struct load_responder *r);
 

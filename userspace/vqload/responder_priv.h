@@ -48,7 +48,6 @@ struct load_responder {
 	bool hurry; /* some queue has more than its share waiting */
 	int stop_fd, listen_fd, sock;
 	char path[108]; /* to be removed; "": none */
-	char complaint[256];
 
 	/* Of the connection. */
 	uint64_t features, protocol;
