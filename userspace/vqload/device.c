@@ -7,8 +7,6 @@
 
 #include "vqload/run.h"
 
-#define HIPRIO_SLOTS 64u
-
 /* Which exit code an error is, wherever it came up. */
 static enum load_exit exit_of(const struct load_device *d, int err)
 {
@@ -133,8 +131,7 @@ static enum load_exit make_engine(struct load_device *d, uint32_t in_bytes, uint
 		return load_device_exit(d, -ENOMEM, "no memory for the engine");
 	for (uint32_t q = 0; !err && q < d->transport.nr_queues; q++)
 		err = q ? load_engine_add_queue(d->engine, q, slots, data_bytes)
-			: load_engine_add_queue(d->engine, 0,
-						size < HIPRIO_SLOTS ? size : HIPRIO_SLOTS, 0);
+			: load_engine_add_queue(d->engine, 0, load_hiprio_slots(size), 0);
 	return err ? load_device_exit(d, err, load_engine_error(d->engine)) : LOAD_EXIT_CLEAN;
 }
 
@@ -145,9 +142,10 @@ enum load_exit load_device_open(struct load_device *d, const struct load_device_
 
 	if (!code)
 		code = load_device_start(
-			d, load_engine_region_bytes(
-				   &d->transport.opts, in_bytes, d->transport.nr_queues,
-				   slots > HIPRIO_SLOTS ? slots : HIPRIO_SLOTS, data_bytes));
+			d,
+			load_engine_region_bytes(
+				&d->transport.opts, in_bytes, d->transport.nr_queues,
+				slots > LOAD_HIPRIO_SLOTS ? slots : LOAD_HIPRIO_SLOTS, data_bytes));
 	if (!code)
 		code = make_engine(d, in_bytes, slots, data_bytes);
 	return code ? code : load_device_mount(d, d->engine);

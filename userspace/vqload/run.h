@@ -17,6 +17,14 @@
 #include "vqload/session.h"
 #include "vqload/transport.h"
 
+#define LOAD_HIPRIO_SLOTS 64u
+
+/* FORGETs in flight: that many, where the ring holds as many. */
+static inline uint32_t load_hiprio_slots(uint32_t queue_size)
+{
+	return queue_size < LOAD_HIPRIO_SLOTS ? queue_size : LOAD_HIPRIO_SLOTS;
+}
+
 /* Documented in vqload(1), section EXIT STATUS; tested. */
 enum load_exit {
 	LOAD_EXIT_CLEAN = 0,
@@ -58,9 +66,9 @@ struct load_device {
 };
 
 /*
- * Connects, starts, sends INIT. Every request queue gets @slots slots of @data_bytes, hiprio 64 of
- * none. An exit code; when it is not LOAD_EXIT_CLEAN d->error is the message, with what is known
- * of stock daemons. load_device_close() in any case.
+ * Connects, starts, sends INIT. Every request queue gets @slots slots of @data_bytes, hiprio
+ * load_hiprio_slots() of none. An exit code; when it is not LOAD_EXIT_CLEAN d->error is the
+ * message, with what is known of stock daemons. load_device_close() in any case.
  */
 enum load_exit load_device_open(struct load_device *d, const struct load_device_options *o,
 				uint32_t in_bytes, uint32_t slots, uint32_t data_bytes);

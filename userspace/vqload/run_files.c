@@ -12,8 +12,6 @@
 #include "vqload/run_priv.h"
 #include "vqload/verify.h"
 
-#define FILL_BYTES (1u << 20)
-
 int run_fail(struct run *r, int err, const char *format, ...)
 {
 	struct load_engine *e = r->device.engine;
@@ -126,7 +124,7 @@ static void fill_blocks(struct run *r, const struct run_copy *c, struct run_file
 static int fill(struct run *r, const struct run_copy *c, struct run_file *f)
 {
 	/* Whole blocks; a write takes as much of them as fits one request. */
-	uint32_t bs = c->job->bs, most = r->bs_max < FILL_BYTES ? r->bs_max : FILL_BYTES;
+	uint32_t bs = c->job->bs, most = r->bs_max < RUN_FILL_BYTES ? r->bs_max : RUN_FILL_BYTES;
 	uint32_t chunk = bs < most ? most / bs * bs : bs;
 	_cleanup_free_ char *data = calloc(1, chunk);
 	int err = 0;

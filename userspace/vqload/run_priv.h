@@ -21,7 +21,8 @@
 #include "vqload/run.h"
 #include "vqload/schedule.h"
 
-#define RUN_NAME (LOAD_JOB_PATH + 64)
+#define RUN_NAME       (LOAD_JOB_PATH + 64)
+#define RUN_FILL_BYTES (1u << 20) /* of a write that fills a file before the load */
 
 struct run_file {
 	uint64_t nodeid, size;

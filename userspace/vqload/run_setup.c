@@ -8,9 +8,7 @@
 #include "vqload/rng.h"
 #include "vqload/run_priv.h"
 
-#define IN_BYTES     1024u
-#define HIPRIO_SLOTS 64u
-#define FILL_BYTES   (1u << 20)
+#define IN_BYTES 1024u
 
 /* --- what is wanted ---------------------------------------------------------------------- */
 
@@ -127,14 +125,14 @@ static enum load_exit make_copies(struct run *r)
 static uint32_t data_of(const struct run *r, uint32_t queue)
 {
 	/* Set-up fills files through queue 1, in large writes. */
-	return queue == 1 && r->bs_max < FILL_BYTES ? FILL_BYTES : r->bs_max;
+	return queue == 1 && r->bs_max < RUN_FILL_BYTES ? RUN_FILL_BYTES : r->bs_max;
 }
 
 static enum load_exit start_device(struct run *r)
 {
 	struct load_transport *t = &r->device.transport;
-	uint64_t bytes =
-		load_engine_region_bytes(&t->opts, IN_BYTES, 2 * t->nr_queues, HIPRIO_SLOTS, 0);
+	uint64_t bytes = load_engine_region_bytes(&t->opts, IN_BYTES, 2 * t->nr_queues,
+						  LOAD_HIPRIO_SLOTS, 0);
 
 	/* Of regions nothing is taken from the machine but what is touched. */
 	for (uint32_t q = 1; q < t->nr_queues; q++)
@@ -162,9 +160,7 @@ static int make_engine(struct run *r, struct run_thread *t)
 	if (!t->engine)
 		return run_fail(r, -ENOMEM, "no memory for the engine");
 	if (t->index == 0)
-		err = load_engine_add_queue(
-			t->engine, 0, d->queue_size < HIPRIO_SLOTS ? d->queue_size : HIPRIO_SLOTS,
-			0);
+		err = load_engine_add_queue(t->engine, 0, load_hiprio_slots(d->queue_size), 0);
 	for (uint32_t q = 1; !err && q < r->device.transport.nr_queues; q++)
 		if (in_thread(r, q, t->index))
 			err = load_engine_add_queue(t->engine, q, slots_of(r, q), data_of(r, q));
