@@ -5,11 +5,6 @@
 #include "cli/top_term.h"
 #include "common/cleanup.h"
 
-static void close_guest(struct obs_guest **g)
-{
-	obs_guest_close(*g);
-}
-
 static int guest_snapshot(void *arg, struct vqs_snapshot **out)
 {
 	return obs_guest_snapshot(arg, out);
@@ -17,7 +12,7 @@ static int guest_snapshot(void *arg, struct vqs_snapshot **out)
 
 int cmd_top(const struct cli_opts *o)
 {
-	_cleanup_(close_guest) struct obs_guest *g = NULL;
+	_cleanup_(obs_guest_closep) struct obs_guest *g = NULL;
 	_cleanup_free_ char *why = NULL;
 	struct obs_guest_opts base;
 	int code;

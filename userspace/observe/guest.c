@@ -90,14 +90,9 @@ static int size_up(struct obs_guest *g, char **err)
 	return 0;
 }
 
-static void guest_closep(struct obs_guest **g)
-{
-	obs_guest_close(*g);
-}
-
 int obs_guest_open(struct obs_guest **out, const struct obs_guest_opts *o, char **err)
 {
-	_cleanup_(guest_closep) struct obs_guest *g = calloc(1, sizeof(*g));
+	_cleanup_(obs_guest_closep) struct obs_guest *g = calloc(1, sizeof(*g));
 	int ret;
 
 	if (!g)

@@ -60,6 +60,10 @@ uint64_t obs_guest_memory(const struct obs_guest_opts *o, uint32_t queues, uint3
  */
 int obs_guest_open(struct obs_guest **g, const struct obs_guest_opts *o, char **err);
 void obs_guest_close(struct obs_guest *g);
+static inline void obs_guest_closep(struct obs_guest **g)
+{
+	obs_guest_close(*g);
+}
 
 /* All counters now. 0 or -errno. */
 int obs_guest_snapshot(struct obs_guest *g, struct vqs_snapshot **out);
