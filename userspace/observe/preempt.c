@@ -49,27 +49,23 @@ static int load_reader(uint64_t addr)
 			     &opts);
 }
 
-static bool read_kernel_int(uint64_t addr, int *value)
+/* -1, which is no model, also when there may be no program. */
+static int read_kernel_int(uint64_t addr)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	_cleanup_close_ int fd = load_reader(addr);
 
-	if (fd < 0 || bpf_prog_test_run_opts(fd, &run))
-		return false;
-	*value = (int)run.retval;
-	return true;
+	return fd < 0 || bpf_prog_test_run_opts(fd, &run) ? -1 : (int)run.retval;
 }
 
 enum obs_preempt obs_preempt_here(const struct ksyms *syms)
 {
 	uint64_t addr = ksyms_preempt_mode(syms);
+	enum obs_preempt fixed;
 	struct utsname uts;
-	int mode;
 
 	if (uname(&uts))
 		return OBS_PREEMPT_UNKNOWN;
-	if (!strstr(uts.version, "PREEMPT_DYNAMIC"))
-		return obs_preempt_of_version(uts.version);
-	return addr && read_kernel_int(addr, &mode) ? obs_preempt_of_mode(mode)
-						    : OBS_PREEMPT_UNKNOWN;
+	fixed = obs_preempt_of_version(uts.version);
+	return fixed || !addr ? fixed : obs_preempt_of_mode(read_kernel_int(addr));
 }
