@@ -35,6 +35,6 @@ bench-load: $(BUILD)/vqload ## what vqload itself costs per request, by its null
 
 DAEMON_ROUNDS ?= 5
 bench-daemons: $(BUILD)/vqload $(BUILD)/vqfsd ## vqfsd and the stock daemons beside each other
-	tests/bench/daemons.py --rounds $(DAEMON_ROUNDS)
+	tests/bench/compare_daemons.py --rounds $(DAEMON_ROUNDS)
 
 bench: bench-bodies bench-instructions bench-overhead bench-load bench-daemons ## what tracing costs: the figures of docs/performance.md

@@ -5,7 +5,6 @@ Rust one. Each case has a daemon of its own on a fresh share, as stock ones end 
 connection.
 Prints a line per assertion and, last, how many passed.
 """
-import contextlib
 import json
 import os
 import signal
@@ -14,9 +13,10 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.normpath(os.path.join(HERE, "..", ".."))
-VQLOAD = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "vqload")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from daemons import VQLOAD, c_virtiofsd, daemon, rust_folder, rust_virtiofsd, vqfsd  # noqa: E402
+
 LIMIT_S = 60
 # What a daemon does not do, or does wrong, as seen of the versions in Debian 12 and 13; all else is
 # to work.
@@ -43,45 +43,8 @@ def skip(name, reason):
     print("skip %s: %s" % (name, reason), flush=True)
 
 
-def c_virtiofsd(socket, share, *options):
-    return ["/usr/lib/qemu/virtiofsd", "-f", "--thread-pool-size=0", "-o", "sandbox=chroot",
-            "-o", "log_level=err", "--socket-path=" + socket, "-o", "source=" + share] + list(options)
-
-
-def rust_virtiofsd(socket, share, *options):
-    return [os.path.join(rust_folder(), "run"), "--sandbox", "none", "--log-level", "error",
-            "--socket-path=" + socket, "--shared-dir=" + share] + list(options)
-
-
-def vqfsd(socket, share, *options):
-    return [os.path.join(os.path.dirname(VQLOAD), "vqfsd"), "--log-level", "error",
-            "--request-queues", "4", "--socket-path=" + socket, "--shared-dir=" + share] + list(options)
-
-
-def rust_folder():
-    """Where fetch.sh has put it, "" when it cannot be fetched."""
-    if not hasattr(rust_folder, "found"):
-        said = subprocess.run([os.path.join(TOP, "tests/lab/fetch.sh"), "rust-virtiofsd"],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        rust_folder.found = said.stdout.strip() if said.returncode == 0 else ""
-    return rust_folder.found
-
-
-@contextlib.contextmanager
-def daemon(command, options=(), share=None):
-    """(socket, share, process); both gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="vqload-e2e.") as work:
-        socket = os.path.join(work, "sock")
-        share = share or os.path.join(work, "share")
-        os.makedirs(share, exist_ok=True)
-        process = subprocess.Popen(command(socket, share, *options), start_new_session=True,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            yield socket, share, process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def vqfsd_of_four(socket, share):
+    return vqfsd(socket, share) + ["--request-queues", "4"]
 
 
 def vqload(*words):
@@ -235,7 +198,7 @@ def closes_at_once():
 
 
 def main():
-    daemons = {"c": c_virtiofsd, "rust": rust_virtiofsd, "vqfsd": vqfsd}
+    daemons = {"c": c_virtiofsd, "rust": rust_virtiofsd, "vqfsd": vqfsd_of_four}
     if not rust_folder():
         skip("rust", "its package cannot be fetched: no network, and no cache of the lab")
         del daemons["rust"]

@@ -11,25 +11,17 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-TOP = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-RUST = os.path.join(os.environ.get("VQSTEER_LAB_CACHE") or os.path.expanduser(
-    os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "vqsteer-lab")),
-    "rust-virtiofsd", "run")
-DAEMONS = {
-    "C": ["/usr/lib/qemu/virtiofsd", "-f", "--thread-pool-size=0", "-o", "sandbox=chroot", "-o",
-          "log_level=warn", "--socket-path={socket}", "-o", "source={share}"],
-    "Rust": [RUST, "--sandbox", "none", "--log-level", "warn", "--socket-path={socket}",
-             "--shared-dir={share}"],
-    "vqfsd": [os.path.join(TOP, "build/vqfsd"), "--socket-path={socket}", "--shared-dir={share}",
-              "--sandbox", "none", "--log-level", "error"],
-}
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from daemons import VQLOAD, c_virtiofsd, daemon, pinned, rust_virtiofsd, vqfsd  # noqa: E402
+
+DAEMONS = {"C": c_virtiofsd, "Rust": rust_virtiofsd, "vqfsd": vqfsd}
+OPTIONS = {"vqfsd": ("--sandbox", "none")}
 DATA = ["--bs=4k", "--size=64m", "--nrfiles=1"]
 LOADS = {
     "getattr depth 1": ["--rw=getattr", "--iodepth=1"],
@@ -46,29 +38,15 @@ MODES = {  # vqload's CPU, the daemon's CPU, vqload's options
 }
 
 
-def pinned(cpu, command):
-    return ["taskset", "-c", cpu] + command if cpu else command
-
-
-def one_run(daemon, load, mode, seconds):
+def one_run(name, load, mode, seconds):
     own_cpu, daemon_cpu, options = MODES[mode]
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as work:
-        socket, share = os.path.join(work, "sock"), os.path.join(work, "share")
-        os.mkdir(share)
-        command = [word.format(socket=socket, share=share) for word in DAEMONS[daemon]]
-        server = subprocess.Popen(pinned(daemon_cpu, command), start_new_session=True,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            said = subprocess.run(
-                pinned(own_cpu, [os.path.join(TOP, "build/vqload"), "run", "--json", "--wait",
-                                 "--socket", socket, "--queue-size=1024", "--ramp_time=200ms",
-                                 "--time_based=1", "--runtime=%dms" % (1000 * seconds)] + options +
-                       LOADS[load]), stdout=subprocess.PIPE, text=True, check=True,
-                                  timeout=60 + 10 * seconds).stdout
-        finally:
-            if server.poll() is None:
-                os.killpg(server.pid, signal.SIGKILL)
-            server.wait()
+    with daemon(DAEMONS[name], OPTIONS.get(name, ()), folder="/dev/shm",
+                cpu=daemon_cpu) as (socket, _, _):
+        said = subprocess.run(
+            pinned(own_cpu, [VQLOAD, "run", "--json", "--wait", "--socket", socket,
+                             "--queue-size=1024", "--ramp_time=200ms", "--time_based=1",
+                             "--runtime=%dms" % (1000 * seconds)] + options + LOADS[load]),
+            stdout=subprocess.PIPE, text=True, check=True, timeout=60 + 10 * seconds).stdout
     return figures(json.loads(said))
 
 
@@ -86,8 +64,7 @@ def measure(rounds, seconds, modes, loads):
         for mode in modes:
             for load in loads:
                 for name in turns:
-                    daemon = name if name in DAEMONS else turns[0]
-                    got = one_run(daemon, load, mode, seconds)
+                    got = one_run(name if name in DAEMONS else turns[0], load, mode, seconds)
                     if turn:
                         seen.setdefault((mode, load, name), []).append(got)
         print("round %d of %d" % (turn, rounds), file=sys.stderr, flush=True)
@@ -106,11 +83,11 @@ def table(seen, modes, loads):
         print("\n%s\n\n| load | daemon | requests/s | p99 us | requests per daemon-CPU-second | A/A |" % mode)
         print("| --- | --- | --- | --- | --- | --- |")
         for load in loads:
-            for daemon in DAEMONS:
-                runs = seen[mode, load, daemon]
+            for name in DAEMONS:
+                runs = seen[mode, load, name]
                 middle = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
                 print("| %s | %s | %s | %.0f | %s | %.0f%% |" % (
-                    load, daemon, format(round(middle["rate"]), ","), middle["p99"] / 1000,
+                    load, name, format(round(middle["rate"]), ","), middle["p99"] / 1000,
                     format(round(middle["per_cpu"]), ","), 100 * spread(seen, mode, load)))
 
 
@@ -121,8 +98,11 @@ def main():
     parser.add_argument("--mode", action="append", choices=MODES)
     parser.add_argument("--load", action="append", choices=LOADS)
     args = parser.parse_args()
-    for name in [n for n, command in DAEMONS.items() if not shutil.which(command[0])]:
-        print("no daemon %s here: %s" % (name, DAEMONS.pop(name)[0]), file=sys.stderr)
+    for name, command in list(DAEMONS.items()):
+        program = command("", "")[0]
+        if not shutil.which(program):
+            print("no daemon %s here: %s" % (name, program), file=sys.stderr)
+            del DAEMONS[name]
     modes, loads = args.mode or list(MODES), args.load or list(LOADS)
     started = time.monotonic()
     table(measure(args.rounds, args.seconds, modes, loads), modes, loads)
