@@ -10,8 +10,8 @@ usage() {
 	cat <<'USAGE'
 usage: run.sh [OPTION...]
   --kernels "6.1 6.12 7.3"  guest kernels (all three)
-  --suite NAME              only this suite; may be repeated: stock native tools mq static, or vqfsd, which
-                            takes 4 minutes a kernel and is run by this option only
+  --suite NAME              only this suite; may be repeated: stock native tools mq static,
+                            or vqfsd, 3 minutes a kernel, which only this option runs
   --keep DIR                keep what the guests recorded, and their logs, in DIR
 lines: ok NAME: figures / not ok NAME: figures / skip NAME: reason; NAME is KERNEL/MODEL/SUITE/...
 USAGE
