@@ -24,19 +24,26 @@ static int reply_entry(struct fsd_call *c, int err, const struct fuse_entry_out 
 	return err;
 }
 
-/* What was made in @parent as @name is looked up; @made: 0, or -1 and errno. */
-static int reply_made(struct fsd_call *c, int made, const struct fsd_inode *parent,
-		      const char *name)
+/* What was made in @parent as @name is looked up; @err: what making it came to. */
+static int reply_made(struct fsd_call *c, int err, const struct fsd_inode *parent, const char *name)
 {
 	struct fuse_entry_out entry;
-	int err = made ? -errno : fsd_lookup(c->fs, parent->fd, name, &entry);
 
+	if (!err)
+		err = fsd_lookup(c->fs, parent->fd, name, &entry);
 	return reply_entry(c, err, &entry);
+}
+
+/* Acts as who asks, until fsd_creds_end(). */
+static int begin_as_asked(struct fsd_call *c, struct fsd_who *who)
+{
+	int err = fsd_take_who(c, who);
+
+	return err ? err : fsd_creds_begin(&c->thread->creds, who);
 }
 
 int fsd_symlink(struct fsd_call *c)
 {
-	struct fsd_creds *creds = &c->thread->creds;
 	const char *name, *target;
 	struct fsd_inode *parent;
 	struct fsd_who who;
@@ -45,14 +52,11 @@ int fsd_symlink(struct fsd_call *c)
 	if (!err)
 		err = fsd_take_string(c, &target);
 	if (!err)
-		err = fsd_take_who(c, &who);
-	if (!err)
-		err = fsd_creds_begin(creds, &who);
+		err = begin_as_asked(c, &who);
 	if (err)
 		return err;
 	err = symlinkat(target, parent->fd, name) ? -errno : 0;
-	fsd_creds_end(creds, &who);
-	errno = -err;
+	fsd_creds_end(&c->thread->creds, &who);
 	return reply_made(c, err, parent, name);
 }
 
@@ -61,24 +65,20 @@ static int make(struct fsd_call *c, uint32_t mode, uint32_t rdev)
 {
 	/* new_decode_dev() of Linux. */
 	dev_t dev = makedev(rdev >> 8 & 0xfff, (rdev & 0xff) | (rdev >> 12 & 0xfff00));
-	struct fsd_creds *creds = &c->thread->creds;
 	struct fsd_inode *parent;
 	struct fsd_who who;
 	const char *name;
 	int err = take_place(c, &parent, &name);
 
 	if (!err)
-		err = fsd_take_who(c, &who);
-	if (!err)
-		err = fsd_creds_begin(creds, &who);
+		err = begin_as_asked(c, &who);
 	if (err)
 		return err;
 	if (S_ISDIR(mode))
 		err = mkdirat(parent->fd, name, mode & 07777) ? -errno : 0;
 	else
 		err = mknodat(parent->fd, name, mode, dev) ? -errno : 0;
-	fsd_creds_end(creds, &who);
-	errno = -err;
+	fsd_creds_end(&c->thread->creds, &who);
 	return reply_made(c, err, parent, name);
 }
 
