@@ -83,7 +83,7 @@ enum load_exit load_device_connect(struct load_device *d, const struct load_devi
 /* Guest memory is not taken before it is touched: what would not fit is to be refused before. */
 static bool fits(uint64_t bytes)
 {
-	return bytes / 2 < (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+	return bytes < (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
 enum load_exit load_device_start(struct load_device *d, uint64_t region_bytes)
